@@ -1,0 +1,124 @@
+"""What each role may do, and for whom: pure, and the one place where it is said."""
+
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from memoranda.access.models import Principal, Role
+from memoranda.words.errors import ReadOnly, Refused
+from memoranda.words.subject import ContextSubject
+
+
+class Permission(StrEnum):
+    """One thing that a caller may be allowed to do; the value completes "may not …"."""
+
+    MANAGE_PLATFORM = "make organizations and write the platform's rows"
+    MANAGE_ACCESS = "make users, agents and keys"
+    READ_USERS = "list the organization's users"
+    READ_AGENTS = "list the organization's agents"
+    READ_KEYS = "list the organization's keys"
+    BUILD_BRIEFS = "build briefs"
+    READ_POLICIES = "read context policies"
+    PUBLISH_POLICIES = "publish context policies"
+    READ_MEMORIES = "read memories"
+    WRITE_MEMORIES = "remember or forget"
+    READ_KNOWLEDGE = "search knowledge"
+    WRITE_KNOWLEDGE = "add or remove knowledge"
+    READ_CONVERSATIONS = "read conversations"
+    WRITE_CONVERSATIONS = "write conversations"
+    READ_RUNS = "read runs"
+    WRITE_RUNS = "start or log runs"
+    READ_ACTIVITY = "read the organization's activity"
+
+
+class ToolPolicyRequired(Refused):
+    """An agent's key asked to write memories, which needs a tool policy that allows it."""
+
+    code = "tool_policy_required"
+
+
+_P = Permission
+_READS: Final = frozenset(p for p in Permission if p.name.startswith(("READ_", "BUILD_")))
+_BOUND: Final = _READS - {_P.READ_USERS, _P.READ_KEYS, _P.READ_ACTIVITY}
+
+MATRIX: Final[dict[Role, frozenset[Permission]]] = {
+    Role.OWNER: frozenset(Permission) - {_P.MANAGE_PLATFORM},
+    Role.MEMBER: _BOUND | {_P.WRITE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
+    Role.AGENT: _BOUND | {_P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
+    Role.READ_ONLY: _READS,
+    Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),
+}
+
+
+def require(who: Principal, permission: Permission) -> None:
+    """Return when `who` may; raise `Refused` (`ReadOnly`, `ToolPolicyRequired`) when not."""
+    if permission in MATRIX[who.role]:
+        return
+    if who.role is Role.READ_ONLY:
+        raise ReadOnly(f"A read-only key may not {permission.value}. Use an owner's key.")
+    if who.role is Role.AGENT and permission is Permission.WRITE_MEMORIES:
+        raise ToolPolicyRequired(
+            "An agent may remember or forget only under a tool policy that allows it. "
+            "Use a member's or an owner's key."
+        )
+    needed = "the operator's" if permission is Permission.MANAGE_PLATFORM else "an owner's"
+    raise Refused(f"This key ({who.role.value}) may not {permission.value}. Use {needed} key.")
+
+
+def organization_for(who: Principal, permission: Permission) -> UUID:
+    """`require`, and the organization whose rows the call may then touch."""
+    require(who, permission)
+    return organization_of(who)
+
+
+def organization_of(who: Principal) -> UUID:
+    """The caller's organization. Raises `Refused` for the operator, who stands outside of all."""
+    if who.organization_id is None:
+        raise Refused("The operator reads no organization's rows. Use a key of the organization.")
+    return who.organization_id
+
+
+def subject_of(
+    who: Principal,
+    agent_id: UUID | None = None,
+    user_id: UUID | None = None,
+    trigger_id: UUID | None = None,
+) -> ContextSubject:
+    """The subject that `who` may act for: what was asked for, narrowed to what the key is bound to.
+
+    An owner or reader names anybody of its organization, and None names nobody.
+    A member is always its own user, with any agent. An agent is always its own
+    agent, for the user that its key names or for none. Raises `Refused` for
+    another. Whether the ids exist is for the transaction to find out.
+    """
+    organization_id = organization_of(who)
+    if who.role in {Role.MEMBER, Role.AGENT}:
+        user_id = _bound("user", user_id, who.user_id)
+    if who.role is Role.AGENT:
+        agent_id = _bound("agent", agent_id, who.agent_id)
+    return ContextSubject(
+        organization_id=organization_id, user_id=user_id, trigger_id=trigger_id, agent_id=agent_id
+    )
+
+
+def sees(who: Principal, *, user_id: UUID | None, agent_id: UUID | None) -> bool:
+    """Whether a run or conversation of this user and agent is one that `who` may know of.
+
+    A row that is not seen is answered like one that is not there.
+    """
+    if who.role is Role.MEMBER:
+        return user_id == who.user_id
+    if who.role is Role.AGENT:
+        return agent_id == who.agent_id and user_id == who.user_id
+    return who.role in {Role.OWNER, Role.READ_ONLY}
+
+
+def sees_user(who: Principal, user_id: UUID) -> bool:
+    """Whether `who` may know of this user: any, or its own alone when the key is bound to one."""
+    return who.role in {Role.OWNER, Role.READ_ONLY} or user_id == who.user_id
+
+
+def _bound(name: str, asked: UUID | None, own: UUID | None) -> UUID | None:
+    if asked is not None and asked != own:
+        raise Refused(f"This key acts for one {name} alone. Leave the {name} out, or name its own.")
+    return own

@@ -1,0 +1,225 @@
+"""The verbs of access: who a key speaks for, and the making of organizations, users, agents and keys."""
+
+import re
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from memoranda.access import keys, store
+from memoranda.access.conflicts import naming
+from memoranda.access.grants import Grant, checked
+from memoranda.access.models import (
+    Agent,
+    Key,
+    NewKey,
+    NewOrganization,
+    Organization,
+    Principal,
+    Role,
+    User,
+)
+from memoranda.access.roles import Permission, organization_for, organization_of, require, sees_user
+from memoranda.storage import PLATFORM, ConstraintViolated, Scope, Storage
+from memoranda.words.errors import Invalid, Unauthenticated
+from memoranda.words.ids import new_id
+from memoranda.words.inputs import check_count, check_storable, optional_text_input, text_input
+
+MOST_LISTED: Final = 500
+_SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
+
+
+class Access:
+    """Organizations, their users and agents, and the keys that open them."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    async def authenticate(self, key: str) -> Principal:
+        """On whose behalf `key` speaks.
+
+        Raises `Unauthenticated`, in the same words whether the key is malformed,
+        unknown, of another organization, expired or revoked.
+        """
+        scope = keys.scope_of(key)
+        found = (
+            None
+            if scope is None
+            else await self._storage.read(scope, store.valid_key, keys.digest(key))
+        )
+        if found is None:
+            raise Unauthenticated(
+                "This key opens nothing: it is unknown, expired or revoked. "
+                "Make another with: memoranda keys create."
+            )
+        return Principal(
+            organization_id=found.organization_id,
+            role=found.role,
+            user_id=found.user_id,
+            agent_id=found.agent_id,
+            key_id=found.id,
+        )
+
+    async def ensure_default(self) -> Principal:
+        """The owner of the default organization, which is made when it is not there yet.
+
+        However many processes ask at once, one organization is made.
+        """
+        found = await self._default() or await self._make_default()
+        return Principal(organization_id=found.id, role=Role.OWNER, user_id=found.owner_id)
+
+    async def _default(self) -> Organization | None:
+        return await self._storage.read(PLATFORM, store.default_organization)
+
+    async def _make_default(self) -> Organization:
+        try:
+            made, _ = await self._storage.write(
+                new_id(), store.add_organization, "Default", is_default=True
+            )
+        except ConstraintViolated:
+            # Somebody else was first, and has committed: that is why ours was refused.
+            found = await self._default()
+            if found is None:
+                raise
+            return found
+        return made
+
+    async def create_organization(
+        self, who: Principal, name: str, external_id: str | None = None
+    ) -> NewOrganization:
+        """Make an organization with its owner and the owner's first key. The operator's alone.
+
+        Raises `Conflict` when the external id is in use.
+        """
+        require(who, Permission.MANAGE_PLATFORM)
+        name = text_input("name", name)
+        external_id = optional_text_input("external_id", external_id)
+        scope = new_id()
+        secret = keys.mint(scope)
+        with naming(external_id=external_id):
+            organization, owner, key = await self._storage.write(
+                scope, store.found_organization, name, external_id, keys.digest(secret)
+            )
+        return NewOrganization(
+            organization=organization, owner=owner, key=NewKey(**dict(key), key=secret)
+        )
+
+    async def organizations(
+        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
+    ) -> list[Organization]:
+        """All organizations in the order of their making, from after the id `after`. The operator's alone."""
+        require(who, Permission.MANAGE_PLATFORM)
+        check_count("limit", limit, most=MOST_LISTED)
+        return await self._storage.read(PLATFORM, store.organizations_after, after, limit)
+
+    async def organization(self, who: Principal) -> Organization:
+        """The caller's own organization."""
+        return await self._storage.read(organization_of(who), store.own_organization)
+
+    async def create_user(self, who: Principal, name: str, external_id: str | None = None) -> User:
+        """Make a user. Raises `Conflict` when the external id is in use in this organization."""
+        organization = organization_for(who, Permission.MANAGE_ACCESS)
+        name = text_input("name", name)
+        external_id = optional_text_input("external_id", external_id)
+        with naming(external_id=external_id):
+            return await self._storage.write(organization, store.add_user, name, external_id)
+
+    async def users(
+        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
+    ) -> list[User]:
+        """The organization's users in the order of their making, from after the id `after`."""
+        organization = organization_for(who, Permission.READ_USERS)
+        check_count("limit", limit, most=MOST_LISTED)
+        return await self._storage.read(organization, store.users_after, after, limit)
+
+    async def user(self, who: Principal, name: UUID | str) -> User:
+        """The user with this id or external id.
+
+        Raises `NotFound`, also for any user but its own when the key is bound to one.
+        """
+        check_storable("user", str(name))
+        found = await self._storage.read(organization_of(who), store.find_user, name)
+        if found is None or not sees_user(who, found.id):
+            raise store.no_user(name)
+        return found
+
+    async def create_agent(
+        self, who: Principal, slug: str, name: str | None = None, external_id: str | None = None
+    ) -> Agent:
+        """Make an agent; without a name it is called by its slug.
+
+        A slug has 1 to 64 of a-z, 0-9, `-` and `_`, with neither of the last two at
+        an end. Raises `Conflict` when the slug or external id is in use in this organization.
+        """
+        organization = organization_for(who, Permission.MANAGE_ACCESS)
+        if not _SLUG.fullmatch(slug):
+            raise Invalid(
+                "A slug has 1 to 64 of the characters a-z, 0-9, - and _, and begins and ends with one of a-z and 0-9.",
+                field="slug",
+            )
+        name = optional_text_input("name", name) or slug
+        external_id = optional_text_input("external_id", external_id)
+        with naming(slug=slug, external_id=external_id):
+            return await self._storage.write(organization, store.add_agent, slug, name, external_id)
+
+    async def agents(
+        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
+    ) -> list[Agent]:
+        """The organization's agents in the order of their making, from after the id `after`."""
+        organization = organization_for(who, Permission.READ_AGENTS)
+        check_count("limit", limit, most=MOST_LISTED)
+        return await self._storage.read(organization, store.agents_after, after, limit)
+
+    async def agent(self, who: Principal, name: UUID | str) -> Agent:
+        """The agent with this id, slug or external id. Raises `NotFound`."""
+        organization = organization_for(who, Permission.READ_AGENTS)
+        check_storable("agent", str(name))
+        found = await self._storage.read(organization, store.find_agent, name)
+        if found is None:
+            raise store.no_agent(name)
+        return found
+
+    async def create_key(
+        self,
+        who: Principal,
+        role: Role,
+        name: str = "",
+        *,
+        user_id: UUID | None = None,
+        agent_id: UUID | None = None,
+        expires_at: datetime | None = None,
+    ) -> NewKey:
+        """Make a key and return it, this once: only its digest is kept.
+
+        A member's key names its user, an agent's its agent and perhaps the user that
+        it runs for. Raises `Refused`, `Invalid`, or `NotFound` for a user or agent
+        that this organization does not have.
+        """
+        grant = checked(
+            who,
+            Grant(role=role, name=name, user_id=user_id, agent_id=agent_id, expires_at=expires_at),
+        )
+        scope = _scope_of(who)
+        secret = keys.mint(scope)
+        key = await self._storage.write(scope, store.add_key, grant, keys.digest(secret))
+        return NewKey(**dict(key), key=secret)
+
+    async def keys(
+        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
+    ) -> list[Key]:
+        """Keys without their secrets, from after the id `after`: the organization's, or the operators'."""
+        _require_keys(who, Permission.READ_KEYS)
+        check_count("limit", limit, most=MOST_LISTED)
+        return await self._storage.read(_scope_of(who), store.keys_after, after, limit)
+
+    async def revoke_key(self, who: Principal, key_id: UUID) -> Key:
+        """Refuse the key from now on, again and again without harm. Raises `NotFound`."""
+        _require_keys(who, Permission.MANAGE_ACCESS)
+        return await self._storage.write(_scope_of(who), store.revoke_key, key_id)
+
+
+def _scope_of(who: Principal) -> Scope:
+    return PLATFORM if who.organization_id is None else who.organization_id
+
+
+def _require_keys(who: Principal, permission: Permission) -> None:
+    require(who, Permission.MANAGE_PLATFORM if who.role is Role.OPERATOR else permission)

@@ -1,0 +1,195 @@
+"""The verbs of briefs: publish a policy, build a brief."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.access.roles import Permission, organization_for, require, subject_of
+from memoranda.access.store import check_subject
+from memoranda.briefs import store
+from memoranda.briefs.builder import DefaultContextBuilder
+from memoranda.briefs.models import ContextBrief, ContextPolicy, ContextRequest, Value
+from memoranda.briefs.policies import (
+    DEFAULT_NAME,
+    PLATFORM_POLICIES,
+    check_policy,
+    default_policy,
+)
+from memoranda.briefs.registry import ContextSourceRegistry
+from memoranda.conversations.service import Conversations
+from memoranda.runs.service import Runs
+from memoranda.storage import Row, Storage
+from memoranda.words.errors import Invalid, NotFound
+from memoranda.words.inputs import check_length, check_storable
+from memoranda.words.ref import parse_refs
+from memoranda.words.subject import ContextSubject
+
+LONGEST_QUERY: Final = 20_000
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+
+
+class PublishedPolicy(Value):
+    """One version of a policy. `version` is 0 and `created_at` None for those that come with the product."""
+
+    name: str
+    version: int
+    policy: ContextPolicy
+    created_at: datetime | None
+
+
+class Briefs:
+    """Builds briefs for subjects under published policies."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        runs: Runs,
+        conversations: Conversations,
+        registry: ContextSourceRegistry,
+        builder: DefaultContextBuilder,
+    ) -> None:
+        self._storage = storage
+        self._runs = runs
+        self._conversations = conversations
+        self._registry = registry
+        self._builder = builder
+
+    async def build(
+        self,
+        who: Principal,
+        query: str,
+        *,
+        agent_id: UUID | None = None,
+        user_id: UUID | None = None,
+        trigger_id: UUID | None = None,
+        entities: object = (),
+        policy: ContextPolicy | Mapping[str, Any] | None = None,
+        policy_name: str | None = None,
+        budget: int | None = None,
+        run_id: UUID | None = None,
+        conversation: UUID | None = None,
+        explain: bool = False,
+    ) -> ContextBrief:
+        """Read every source of the policy and pack what fits.
+
+        `policy` is judged as if it were published; `policy_name` names a published one, and
+        with neither the default policy uses every source that has a reader. `budget` replaces
+        the policy's total, in tokens. Malformed `entities` are dropped. Raises `Refused` for a
+        subject that the caller may not act for, `NotFound`, `PolicyRejected`, and
+        `RequiredContextSourceError`.
+        """
+        require(who, Permission.BUILD_BRIEFS)
+        subject = subject_of(who, agent_id, user_id, trigger_id)
+        check_storable("query", query)
+        check_length("query", query, LONGEST_QUERY)
+        chosen = await self._choose(who, policy, policy_name, budget)
+        await self._check(who, subject, run_id, conversation)
+        request = ContextRequest(
+            subject=subject,
+            query=query,
+            entities=parse_refs(list(entities) if isinstance(entities, Sequence) else [])[0],
+            run_id=run_id,
+            conversation_id=conversation,
+        )
+        return await self._builder.build(request, chosen, explain=explain)
+
+    async def publish(
+        self, who: Principal, name: str, policy: Mapping[str, Any] | ContextPolicy
+    ) -> PublishedPolicy:
+        """Add the next version of an organization's policy; briefs that name it use it from then on.
+
+        Raises `PolicyRejected` with every reason, each at its own path.
+        """
+        organization_id = organization_for(who, Permission.PUBLISH_POLICIES)
+        if not _NAME.fullmatch(name) or name in {DEFAULT_NAME, *PLATFORM_POLICIES}:
+            raise Invalid(
+                "A policy's name is lower-case letters, digits, '_', '.' and '-', at most 64, "
+                f"and not one of the product's own ({', '.join(self._own())}).",
+                field="name",
+            )
+        checked = check_policy(policy, self._registry.option_schemas)
+        row = await self._storage.write(
+            organization_id, store.publish, name, checked.model_dump(mode="json"), who.user_id
+        )
+        return _published(row)
+
+    async def policies(self, who: Principal) -> list[PublishedPolicy]:
+        """The product's own policies, then the newest version of each that the organization published."""
+        organization_id = organization_for(who, Permission.READ_POLICIES)
+        rows = await self._storage.read(organization_id, store.newest)
+        own = [
+            PublishedPolicy(name=n, version=0, policy=p, created_at=None)
+            for n, p in self._own().items()
+        ]
+        return own + [_published(row) for row in rows]
+
+    async def policy(
+        self, who: Principal, name: str, version: int | None = None
+    ) -> PublishedPolicy:
+        """One policy, in its newest version where none is named. Raises `NotFound`."""
+        organization_id = organization_for(who, Permission.READ_POLICIES)
+        own = self._own().get(name)
+        if own is not None and version in {None, 0}:
+            return PublishedPolicy(name=name, version=0, policy=own, created_at=None)
+        row = await self._storage.read(organization_id, store.find, name, version)
+        if row is None:
+            raise NotFound(
+                f"There is no policy {name!r} of that version: list the policies to see which there are."
+            )
+        return _published(row)
+
+    async def _check(
+        self,
+        who: Principal,
+        subject: ContextSubject,
+        run_id: UUID | None,
+        conversation: UUID | None,
+    ) -> None:
+        """Raise `NotFound` for what this caller can't name: a brief never just leaves it out."""
+        if subject.user_id is not None or subject.agent_id is not None:
+            await self._storage.read(
+                subject.organization_id,
+                check_subject,
+                user_id=subject.user_id,
+                agent_id=subject.agent_id,
+            )
+        if run_id is not None:
+            await self._runs.get(who, run_id)
+        if conversation is not None:
+            await self._conversations.get(who, conversation)
+
+    def _own(self) -> dict[str, ContextPolicy]:
+        return {DEFAULT_NAME: default_policy(self._registry.names), **PLATFORM_POLICIES}
+
+    async def _choose(
+        self,
+        who: Principal,
+        policy: ContextPolicy | Mapping[str, Any] | None,
+        name: str | None,
+        budget: int | None,
+    ) -> ContextPolicy:
+        if policy is not None and name is not None:
+            raise Invalid("Give a policy or the name of one, not both.", field="policy")
+        if budget is not None and budget < 1:
+            raise Invalid(f"The budget is {budget} and must be at least 1 token.", field="budget")
+        if policy is not None:
+            chosen = check_policy(policy, self._registry.option_schemas)
+        elif name is not None:
+            chosen = (await self.policy(who, name)).policy
+        else:
+            return default_policy(self._registry.names, *(() if budget is None else (budget,)))
+        return (
+            chosen if budget is None else chosen.model_copy(update={"total_token_budget": budget})
+        )
+
+
+def _published(row: Row) -> PublishedPolicy:
+    return PublishedPolicy(
+        name=row.name,
+        version=row.version,
+        policy=ContextPolicy.model_validate(row.policy),
+        created_at=row.created_at,
+    )

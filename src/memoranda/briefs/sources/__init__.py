@@ -1,0 +1,1 @@
+"""The readers of a brief, one file per source; each filters by the subject alone."""

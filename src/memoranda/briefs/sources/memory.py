@@ -1,0 +1,40 @@
+"""Live memories of every audience that covers the subject, but for the asker's own: newest first."""
+
+from memoranda.briefs.models import ContextItem, ContextKind, ContextRequest, ContextSourceSpec
+from memoranda.briefs.options import NoOptions
+from memoranda.memories.models import Memory
+from memoranda.memories.service import Memories
+from memoranda.words.ref import ResourceRef
+
+DEFAULT_LIMIT = 20
+REF_KIND = "memory"
+
+
+class MemorySource:
+    """What the organization, or this agent, remembers."""
+
+    name: ContextKind = "memory"
+    kind: ContextKind = "memory"
+    options_schema = NoOptions
+
+    def __init__(self, memories: Memories) -> None:
+        self._memories = memories
+
+    async def retrieve(self, request: ContextRequest, spec: ContextSourceSpec) -> list[ContextItem]:
+        """At most `spec.limit` memories (20 where it is None); 0 reads nothing."""
+        limit = DEFAULT_LIMIT if spec.limit is None else spec.limit
+        found = await self._memories.recent(request.subject, personal=False, limit=limit)
+        return [memory_item(memory, self.kind) for memory in found]
+
+
+def memory_item(memory: Memory, kind: ContextKind) -> ContextItem:
+    """A memory as an item; its title is its own, or its category."""
+    return ContextItem(
+        source=kind,
+        kind=kind,
+        title=memory.title or memory.category or "",
+        body=memory.text or "",
+        subject_key=memory.subject_key,
+        ref=ResourceRef(kind=REF_KIND, id=str(memory.id)),
+        recorded_at=memory.recorded_at,
+    )

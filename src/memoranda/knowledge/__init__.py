@@ -1,0 +1,1 @@
+"""Knowledge: documents read, cut into chunks, indexed, searched and cited."""

@@ -1,0 +1,77 @@
+"""Search results as a reader wants them: neighbors joined, and as many as a budget holds."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from memoranda.knowledge.models import SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """One or more adjacent chunks of one source, in order; `best` is the one that ranked first."""
+
+    chunks: tuple[SearchResult, ...]
+    best: SearchResult
+
+    @property
+    def title(self) -> str:
+        """The source's title and the place: a heading or lines, or when a turn was said."""
+        place = self.best.at or self.best.place
+        return f"{self.best.title}, {place}" if place else self.best.title
+
+    @property
+    def body(self) -> str:
+        """The text as stored; a speaker is named before what they say."""
+        return "\n".join(
+            f"{chunk.speaker}: {chunk.text}" if chunk.speaker else chunk.text
+            for chunk in self.chunks
+        )
+
+
+def excerpts(
+    ranked: Iterable[SearchResult],
+    *,
+    limit: int | None = None,
+    budget: int | None = None,
+    cost: Callable[[Excerpt], int] = lambda _: 0,
+) -> list[Excerpt]:
+    """Join ranked chunks into at most `limit` excerpts that cost at most `budget` together.
+
+    Chunks are taken best first. One that would break a bound is passed over and a later one may
+    still fit; one beside a taken chunk joins it and needs no place of its own. Excerpts come
+    back in the order of their best chunks.
+    """
+    taken: list[Excerpt] = []
+    spent = 0
+    for chunk in ranked:
+        beside = [excerpt for excerpt in taken if _touches(excerpt, chunk)]
+        joined = _join(beside, chunk)
+        price = spent + cost(joined) - sum(map(cost, beside))
+        if budget is not None and price > budget:
+            continue
+        if limit is not None and len(taken) - len(beside) + 1 > limit:
+            continue
+        spent = price
+        # A join keeps the place of the better of its parts.
+        place = taken.index(beside[0]) if beside else len(taken)
+        taken = [excerpt for excerpt in taken if excerpt not in beside]
+        taken.insert(place, joined)
+    return taken
+
+
+def _touches(excerpt: Excerpt, chunk: SearchResult) -> bool:
+    return excerpt.best.source_id == chunk.source_id and (
+        chunk.ordinal + 1 == excerpt.chunks[0].ordinal
+        or chunk.ordinal - 1 == excerpt.chunks[-1].ordinal
+    )
+
+
+def _join(beside: Sequence[Excerpt], chunk: SearchResult) -> Excerpt:
+    parts = [*(part for excerpt in beside for part in excerpt.chunks), chunk]
+    parts.sort(key=_ordinal)
+    return Excerpt(tuple(parts), beside[0].best if beside else chunk)
+
+
+def _ordinal(chunk: SearchResult) -> tuple[UUID, int]:
+    return chunk.source_id, chunk.ordinal

@@ -1,0 +1,42 @@
+"""A source's bytes to its chunks, or an honest reason why not."""
+
+from collections.abc import Callable
+from typing import Final
+
+from memoranda.knowledge.chunk import Chunk, cut_markdown, cut_text
+from memoranda.knowledge.errors import EmptyDocument
+from memoranda.knowledge.models import SourceKind
+from memoranda.knowledge.text import read_text
+from memoranda.knowledge.transcript import read_turns
+from memoranda.words.tokens import Estimator, estimate_tokens
+
+_BY_SUFFIX: Final[dict[str, SourceKind]] = {
+    "md": "markdown",
+    "markdown": "markdown",
+    "jsonl": "transcript",
+    "ndjson": "transcript",
+}
+_CUT: Final[dict[SourceKind, Callable[[str, Estimator], list[Chunk]]]] = {
+    "text": cut_text,
+    "markdown": cut_markdown,
+    "transcript": read_turns,
+}
+
+
+def kind_of(filename: str) -> SourceKind:
+    """Tell a file's kind from its name; what is not known is plain text."""
+    suffix = filename.rpartition(".")[2].casefold()
+    return _BY_SUFFIX.get(suffix, "text")
+
+
+def extract(
+    data: bytes, kind: SourceKind, *, limit: int, estimator: Estimator = estimate_tokens
+) -> list[Chunk]:
+    """Return the chunks of a source of at most `limit` bytes, in order; never an empty list.
+
+    Raises an UnreadableDocument or DocumentTooLarge, whose message is the reason to show.
+    """
+    chunks = _CUT[kind](read_text(data, limit), estimator)
+    if not chunks:
+        raise EmptyDocument("The file holds no words. Add one that holds text.")
+    return chunks

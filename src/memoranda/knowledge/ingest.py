@@ -1,0 +1,70 @@
+"""From uploaded bytes to a searchable source: read, cut and indexed off the event loop, stored at once."""
+
+import asyncio
+from datetime import timedelta
+from typing import Final
+
+from memoranda.knowledge import store
+from memoranda.knowledge.chunk import Chunk
+from memoranda.knowledge.extract import extract
+from memoranda.knowledge.models import Claim, Source, SourceKind
+from memoranda.search.document import IndexedDocument, index_document
+from memoranda.storage import Scope, Storage
+from memoranda.words.errors import MemorandaError, Unavailable
+
+TRIES: Final = 3
+"""How often an ingestion that broke for no reason of the document's own is tried."""
+
+LEASE: Final = timedelta(seconds=60)
+"""How long a claim holds without a sign of life; then another worker takes over."""
+
+
+async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) -> Source | None:
+    """Bring a claimed source to its end; None where the claim was lost meanwhile.
+
+    A document that can't be read ends `failed` with its reason. Any other fault gives the
+    claim back with a growing pause, and ends it `failed` at the third try. Killed at any
+    moment, nothing of it is searchable, and the next worker starts from the upload.
+    """
+    held = await storage.read(scope, store.claimed, claim)
+    if held is None:
+        return None
+    row, content = held
+    if row.attempts > TRIES:  # the workers that had it died of it, or with it
+        await _later(storage, scope, claim, row.attempts)
+        return await storage.read(scope, store.get, claim.source_id)
+    beat = asyncio.create_task(_hold(storage, scope, claim))
+    try:
+        chunks, indexed = await asyncio.to_thread(_read, content, row.kind, row.title, limit)
+        await storage.write(scope, store.finish, claim, row.digest, chunks, indexed)
+    except Unavailable:
+        await _later(storage, scope, claim, row.attempts)
+    except MemorandaError as error:
+        await storage.write(scope, store.fail, claim, str(error))
+    except Exception:  # whatever broke, the source must not wait for ever
+        await _later(storage, scope, claim, row.attempts)
+    finally:
+        beat.cancel()
+    return await storage.read(scope, store.get, claim.source_id)
+
+
+def _read(
+    content: bytes, kind: SourceKind, title: str, limit: int
+) -> tuple[list[Chunk], IndexedDocument]:
+    chunks = extract(content, kind, limit=limit)
+    return chunks, index_document(chunk.passage(title) for chunk in chunks)
+
+
+async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
+    while True:
+        await asyncio.sleep(LEASE.total_seconds() / 3)
+        await storage.write(scope, store.extend, claim, LEASE)
+
+
+async def _later(storage: Storage, scope: Scope, claim: Claim, attempts: int) -> None:
+    if attempts >= TRIES:
+        reason = f"The document could not be ingested in {TRIES} tries. Try again, or add it anew."
+        await storage.write(scope, store.fail, claim, reason)
+    else:
+        pause = timedelta(seconds=2 * 4**attempts)
+        await storage.write(scope, store.release, claim, pause)

@@ -1,0 +1,226 @@
+"""The verbs of knowledge: add a document, follow it, search what is ready."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import PurePath
+from typing import Final
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.access.roles import Permission, organization_for, require
+from memoranda.knowledge import store
+from memoranda.knowledge.errors import DocumentTooLarge
+from memoranda.knowledge.extract import kind_of
+from memoranda.knowledge.ingest import LEASE, ingest
+from memoranda.knowledge.models import (
+    Claim,
+    SearchAnswer,
+    SearchResult,
+    Source,
+    SourceKind,
+    SourcePage,
+)
+from memoranda.search.terms import read_query
+from memoranda.storage import PLATFORM, Scope, Storage, Transaction
+from memoranda.storage.signals import KNOWLEDGE, signal
+from memoranda.words.errors import Conflict, NotFound
+from memoranda.words.inputs import check_count, optional_text_input, text_input
+from memoranda.words.subject import ContextSubject
+
+MOST_LISTED: Final = 500
+MOST_RESULTS: Final = 100
+LONGEST_NAME: Final = 1_000
+MOST_SOURCES: Final = 1_000
+LONGEST_QUERY: Final = 10_000
+"""The most characters of a query that are read; the rest of a longer one is not searched for."""
+
+
+class Knowledge:
+    """Documents that runs may be told about, of one organization or of the platform.
+
+    `max_bytes` bounds a document. Ranking sees the rows of one scope alone: nothing
+    that another organization stores moves a result, its score or its place.
+    """
+
+    def __init__(self, storage: Storage, *, max_bytes: int) -> None:
+        self._storage = storage
+        self._max_bytes = max_bytes
+
+    async def add(
+        self,
+        who: Principal,
+        content: bytes,
+        *,
+        title: str,
+        kind: SourceKind | None = None,
+        uri: str | None = None,
+        object_key: str | None = None,
+        platform: bool = False,
+    ) -> Source:
+        """Put a document in line; a worker makes it `ready` or `failed`.
+
+        `kind` is told from the title's ending when it isn't given. The same `object_key` or
+        `uri` names the same source: new bytes replace the old. Raises `Invalid`, `Refused`,
+        and `DocumentTooLarge` before anything is stored.
+        """
+        scope = self._scope_to_write(who, platform=platform)
+        if len(content) > self._max_bytes:
+            raise DocumentTooLarge(
+                f"The document is larger than {self._max_bytes} bytes. Split it, then add the parts.",
+                size=len(content),
+                limit=self._max_bytes,
+            )
+        name = text_input("title", title, limit=LONGEST_NAME)
+        return await self._storage.write(
+            scope,
+            _add,
+            content,
+            digest=hashlib.sha256(content).hexdigest(),
+            kind=kind or kind_of(PurePath(uri or title).name),
+            title=name,
+            uri=optional_text_input("uri", uri, limit=LONGEST_NAME),
+            object_key=optional_text_input("object_key", object_key, limit=LONGEST_NAME),
+        )
+
+    async def get(self, who: Principal, source_id: UUID) -> Source:
+        """A source of the caller's organization, or of the platform. Raises `NotFound`."""
+        for scope in self._scopes_to_read(who):
+            source = await self._storage.read(scope, store.get, source_id)
+            if source is not None:
+                return source
+        raise _unknown(source_id)
+
+    async def page(
+        self, who: Principal, *, limit: int = 50, cursor: UUID | None = None
+    ) -> SourcePage:
+        """The caller's own sources, newest first; `cursor` is a page's `next_cursor`."""
+        check_count("limit", limit, most=MOST_LISTED)
+        scope = self._scopes_to_read(who)[0]
+        rows = await self._storage.read(scope, store.page, cursor, limit + 1)
+        items = rows[:limit]
+        return SourcePage(items=items, next_cursor=items[-1].id if len(rows) > limit else None)
+
+    async def retry(self, who: Principal, source_id: UUID) -> Source:
+        """Put a failed source in line again. Raises `NotFound`, or `Conflict` where it has not failed."""
+        source = await self.get(who, source_id)
+        scope = self._scope_to_write(who, platform=source.organization_id is None)
+        if not await self._storage.write(scope, _repeat, source_id):
+            raise Conflict(
+                f"The source is {source.status}: only a failed one can be tried again.",
+                status=source.status,
+            )
+        return await self.get(who, source_id)
+
+    async def remove(self, who: Principal, source_id: UUID) -> None:
+        """Delete a source with all that was made of it. Raises `NotFound`."""
+        source = await self.get(who, source_id)
+        scope = self._scope_to_write(who, platform=source.organization_id is None)
+        await self._storage.write(scope, store.remove, source_id)
+
+    async def search(
+        self,
+        who: Principal,
+        query: str,
+        *,
+        limit: int = 8,
+        include_organization: bool = True,
+        include_platform: bool = False,
+        source_ids: Sequence[UUID] | None = None,
+    ) -> SearchAnswer:
+        """The chunks that answer `query`, best first, at most 100.
+
+        With `source_ids`, those sources are ranked as if they were all there is. A word is
+        only a word here: nothing in a query is syntax.
+        """
+        organization_id = organization_for(who, Permission.READ_KNOWLEDGE)
+        check_count("limit", limit, most=MOST_RESULTS)
+        if source_ids is not None:
+            check_count("source_ids", len(source_ids), most=MOST_SOURCES)
+        scopes = _scopes(
+            organization_id, organization=include_organization, platform=include_platform
+        )
+        return SearchAnswer(results=await self._search(scopes, query, limit, source_ids))
+
+    async def find(
+        self,
+        subject: ContextSubject,
+        query: str,
+        *,
+        limit: int,
+        include_organization: bool,
+        include_platform: bool,
+    ) -> list[SearchResult]:
+        """`search` for a run, which has a subject and no credential."""
+        scopes = _scopes(
+            subject.organization_id, organization=include_organization, platform=include_platform
+        )
+        return await self._search(scopes, query, limit)
+
+    async def _search(
+        self,
+        scopes: Sequence[Scope],
+        query: str,
+        limit: int,
+        source_ids: Sequence[UUID] | None = None,
+    ) -> list[SearchResult]:
+        """Search each scope by itself, so that none moves the other's scores, then merge."""
+        asked = read_query(query[:LONGEST_QUERY])
+        found: list[SearchResult] = []
+        for scope in scopes:
+            found += await self._storage.read(scope, store.search, asked, limit, source_ids)
+        # A stable sort: of two equal scores, the organization's own comes first.
+        return sorted(found, key=lambda result: -result.score)[:limit]
+
+    async def waiting(self, scope: Scope) -> bool:
+        """Whether a source of the scope waits for a worker, or is with one."""
+        return await self._storage.read(scope, store.waiting)
+
+    async def claim(self, scope: Scope, worker_id: UUID, lease: timedelta = LEASE) -> UUID | None:
+        """Take the source that has waited longest; None where nobody waits. Two workers never get one."""
+        return await self._storage.write(scope, store.claim, worker_id, lease)
+
+    async def ingest(self, scope: Scope, source_id: UUID, worker_id: UUID) -> Source | None:
+        """Bring a claimed source to `ready` or `failed`; None where the claim was lost."""
+        return await ingest(
+            self._storage, scope, Claim(source_id, worker_id), limit=self._max_bytes
+        )
+
+    @staticmethod
+    def _scope_to_write(who: Principal, *, platform: bool) -> Scope:
+        if platform:
+            require(who, Permission.MANAGE_PLATFORM)
+            return PLATFORM
+        return organization_for(who, Permission.WRITE_KNOWLEDGE)
+
+    @staticmethod
+    def _scopes_to_read(who: Principal) -> list[Scope]:
+        if who.organization_id is None:
+            require(who, Permission.MANAGE_PLATFORM)
+            return [PLATFORM]
+        return [organization_for(who, Permission.READ_KNOWLEDGE), PLATFORM]
+
+
+def _scopes(organization_id: UUID, *, organization: bool, platform: bool) -> list[Scope]:
+    own: list[Scope] = [organization_id] if organization else []
+    return [*own, PLATFORM] if platform else own
+
+
+def _add(tx: Transaction, content: bytes, **fields: str | None) -> Source:
+    source = store.add(tx, content, **fields)
+    if source.status == "pending":
+        signal(tx, KNOWLEDGE)
+    return source
+
+
+def _repeat(tx: Transaction, source_id: UUID) -> bool:
+    repeated = store.repeat(tx, source_id)
+    if repeated:
+        signal(tx, KNOWLEDGE)
+    return repeated
+
+
+def _unknown(source_id: UUID) -> NotFound:
+    return NotFound(
+        f"There is no knowledge source {source_id}. List the sources to see which there are."
+    )

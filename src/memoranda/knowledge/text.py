@@ -1,0 +1,75 @@
+"""Bytes to text, or the reason why they are none."""
+
+import codecs
+import re
+from typing import Final
+
+from memoranda.knowledge.errors import BinaryFile, DocumentTooLarge, EmptyDocument, WrongEncoding
+from memoranda.words.text import clean
+
+# The longer mark first: UTF-32's begins like UTF-16's.
+_MARKS: Final = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_KNOWN_FILES: Final = (
+    (b"%PDF-", "a PDF file"),
+    (b"PK\x03\x04", "a ZIP archive or an Office document"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x7fELF", "a program"),
+    (b"SQLite format 3\0", "a SQLite database"),
+)
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS: Final = 0.01
+_READABLE: Final = "Add it as UTF-8 text."
+
+
+def read_text(data: bytes, limit: int) -> str:
+    """Decode UTF-8, or UTF-16 and UTF-32 behind a byte order mark; lines end in a line feed.
+
+    Raises DocumentTooLarge (over `limit` bytes), BinaryFile, WrongEncoding or EmptyDocument.
+    """
+    if len(data) > limit:
+        raise DocumentTooLarge(
+            f"The file has {len(data):,} bytes, and {limit:,} is the most. Split it into parts.",
+            size=len(data),
+            limit=limit,
+        )
+    _refuse_known_file(data)
+    text = _decode(data)
+    if len(_CONTROLS.findall(text)) > _MOST_CONTROLS * len(text):
+        raise _binary("a binary file")
+    if not text.strip():
+        raise EmptyDocument("The file is empty. Add one that holds text.")
+    return clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _refuse_known_file(data: bytes) -> None:
+    for start, name in _KNOWN_FILES:
+        if data.startswith(start):
+            raise _binary(name)
+
+
+def _decode(data: bytes) -> str:
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and b"\0" in data:
+        raise _binary("a binary file, or UTF-16 without a byte order mark")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise WrongEncoding(
+            f"The file is not valid {error.encoding.upper()} at byte {error.start}. "
+            "Save it as UTF-8 and add it again.",
+            offset=error.start,
+        ) from None
+
+
+def _binary(what: str) -> BinaryFile:
+    return BinaryFile(f"The file is {what}, not text. {_READABLE}")

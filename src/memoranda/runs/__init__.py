@@ -1,0 +1,1 @@
+"""Runs of agents, what each logged, and what happened in an organization."""

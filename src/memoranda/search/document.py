@@ -1,0 +1,81 @@
+"""What one document becomes in the index: its packed rows, and what it adds to the term counts."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from memoranda.search.postings import pack_lengths, pack_postings, unpack_postings
+from memoranda.search.terms import read_passage
+from memoranda.search.weights import REACH
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document as the index reads it."""
+
+    text: str
+    speaker: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TermCount:
+    """In how many passages, windows and documents a term occurs."""
+
+    passages: int
+    windows: int
+    documents: int
+
+    def __add__(self, other: "TermCount") -> "TermCount":
+        return TermCount(
+            self.passages + other.passages,
+            self.windows + other.windows,
+            self.documents + other.documents,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """The rows of one document. `tokens` is the sum of its passages' lengths."""
+
+    passages: int
+    tokens: int
+    lengths: bytes
+    postings: Mapping[str, bytes]
+    counts: Mapping[str, TermCount]
+
+
+def index_document(passages: Iterable[Passage]) -> IndexedDocument:
+    """Read the passages of one document, in order, into the rows of the index."""
+    lengths: list[int] = []
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for ordinal, passage in enumerate(passages):
+        read = read_passage(passage.text, speaker=passage.speaker, at=passage.at)
+        lengths.append(read.length)
+        for term, times in read.counts.items():
+            found[term][ordinal] = times
+    return IndexedDocument(
+        passages=len(lengths),
+        tokens=sum(lengths),
+        lengths=pack_lengths(lengths),
+        postings={term: pack_postings(by_ordinal) for term, by_ordinal in found.items()},
+        counts={term: _count(by_ordinal, len(lengths)) for term, by_ordinal in found.items()},
+    )
+
+
+def count_of(postings: bytes, passages: int) -> TermCount:
+    """Return what one row adds to its term's count: what a deletion takes away again."""
+    ordinals, _ = unpack_postings(postings)
+    return _count(ordinals.tolist(), passages)
+
+
+def _count(ordinals: Iterable[int], passages: int) -> TermCount:
+    """Count the passages, and the windows whose reach holds at least one of them."""
+    occurrences = windows = 0
+    next_free = 0
+    for ordinal in ordinals:
+        first = max(ordinal - REACH, next_free)
+        next_free = min(ordinal + REACH + 1, passages)
+        windows += next_free - first
+        occurrences += 1
+    return TermCount(occurrences, windows, 1)

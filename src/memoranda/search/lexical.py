@@ -1,0 +1,203 @@
+"""The one ranking: BM25 over passages and over windows of neighbors, from plain values alone."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.search.document import TermCount
+from memoranda.search.postings import Numbers, unpack_lengths, unpack_postings
+from memoranda.search.terms import Query
+from memoranda.search.weights import REACH, WEIGHTS, Weights
+
+Scores = NDArray[np.float64]
+
+DIGITS = 6
+"""Scores are rounded to this many decimals before they are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """How much there is to search: all of it the searcher's own."""
+
+    passages: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A document that may answer: its packed lengths, and its packed postings by term."""
+
+    document_id: UUID
+    lengths: bytes
+    postings: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that answers. `score` is above 0 and at most 1."""
+
+    document_id: UUID
+    ordinal: int
+    score: float
+
+
+def rank(
+    query: Query,
+    candidates: Sequence[Candidate],
+    counts: Mapping[str, TermCount],
+    corpus: Corpus,
+    *,
+    limit: int,
+    weights: Weights = WEIGHTS,
+) -> list[Hit]:
+    """Return the best passages, best first; equal scores go by document id, then by ordinal.
+
+    A passage scores by its own words and by those of its window, which never leaves its
+    document. The best possible answer, all words of the query close together, scores about 1.
+    Nothing but the arguments moves a score, and the order of candidates does not matter.
+    """
+    if limit <= 0 or not candidates or corpus.tokens <= 0:
+        return []
+    field = _Field(candidates)
+    own, windows = _bm25(query, field, counts, corpus, weights)
+    best_own, best_window = float(own.max()), float(windows.max())
+    if best_window <= 0:
+        return []
+    score = weights.passage * own / (best_own or 1.0) + weights.window * windows / best_window
+    whole = 1.0
+    speaker = field.speaker(query.names)
+    if speaker is not None:
+        score[speaker] += weights.speaker
+        whole += weights.speaker
+    score *= _strength(best_window, query, counts, corpus) / whole
+    score[(windows <= 0) | ~field.real] = 0.0
+    return field.best(np.round(score, DIGITS), limit)
+
+
+class _Field:
+    """All candidate passages in one row of cells, documents kept apart by empty cells."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self.documents = sorted(candidates, key=lambda candidate: candidate.document_id)
+        lengths = [unpack_lengths(document.lengths) for document in self.documents]
+        gap = np.zeros(REACH, np.int64)
+        self.lengths: Numbers = np.concatenate(
+            [gap, *(part for one in lengths for part in (one, gap))]
+        )
+        sizes = np.array([len(one) + REACH for one in lengths])
+        self.starts: Numbers = REACH + np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        self.real = np.zeros(len(self.lengths), np.bool_)
+        for start, one in zip(self.starts.tolist(), lengths, strict=True):
+            self.real[start : start + len(one)] = True
+
+    def occurrences(self, term: str) -> tuple[Numbers, Numbers] | None:
+        """The cells that hold a term, and how often; None where no candidate does."""
+        cells, times = [], []
+        for start, document in zip(self.starts.tolist(), self.documents, strict=True):
+            packed = document.postings.get(term)
+            if packed is not None:
+                ordinals, count = unpack_postings(packed)
+                cells.append(ordinals + start)
+                times.append(count)
+        return (np.concatenate(cells), np.concatenate(times)) if cells else None
+
+    def speaker(self, names: Sequence[str]) -> Numbers | None:
+        """The cells of the one speaker that is named; None where it is none or more than one.
+
+        "John Smith" is two names of one speaker: the cells of one name lie within the other's.
+        """
+        named = [found[0] for name in names if (found := self.occurrences(name)) is not None]
+        if not named:
+            return None
+        fewest = min(named, key=len)
+        within_all = all(np.isin(fewest, cells, assume_unique=True).all() for cells in named)
+        return fewest if within_all else None
+
+    def best(self, score: Scores, limit: int) -> list[Hit]:
+        cells = np.flatnonzero(score > 0)
+        if len(cells) > limit:
+            bar = np.partition(score[cells], len(cells) - limit)[len(cells) - limit]
+            cells = cells[score[cells] >= bar]
+        # A stable sort keeps equal scores in the order of cells: document, then ordinal.
+        order = cells[np.argsort(-score[cells], kind="stable")][:limit]
+        owners = np.searchsorted(self.starts, order, side="right") - 1
+        return [
+            Hit(
+                self.documents[owner].document_id,
+                cell - int(self.starts[owner]),
+                float(score[cell]),
+            )
+            for cell, owner in zip(order.tolist(), owners.tolist(), strict=True)
+        ]
+
+
+def _bm25(
+    query: Query,
+    field: _Field,
+    counts: Mapping[str, TermCount],
+    corpus: Corpus,
+    weights: Weights,
+) -> tuple[Scores, Scores]:
+    """The two sums over the query's terms: of each passage, and of each window."""
+    average = corpus.tokens / corpus.passages
+    own_norm = _norm(field.lengths, average, weights)
+    window_norm = _norm(_spread(field.lengths, weights), average * sum(weights.kernel), weights)
+    own, windows = np.zeros(len(own_norm)), np.zeros(len(own_norm))
+    for term in sorted(query.terms):  # one order of adding, so that sums agree to the last bit
+        found = field.occurrences(term)
+        if found is None:
+            continue
+        cells, times = found
+        said = query.terms[term] * (weights.saturation + 1)
+        frequency = times.astype(np.float64)
+        idf = _idf(counts[term].passages, corpus.passages)
+        own[cells] += said * idf * frequency / (frequency + own_norm[cells])
+        cells, frequency = _widen(cells, frequency, len(own), weights)
+        idf = _idf(counts[term].windows, corpus.passages)
+        windows[cells] += said * idf * frequency / (frequency + window_norm[cells])
+    return own, windows
+
+
+def _norm(lengths: Numbers | Scores, average: float, weights: Weights) -> Scores:
+    relative = lengths.astype(np.float64) / average
+    return weights.saturation * (1 - weights.length + weights.length * relative)
+
+
+def _idf(holding: int, passages: int) -> float:
+    return math.log(1 + (max(passages - holding, 0) + 0.5) / (holding + 0.5))
+
+
+def _spread(values: Numbers | Scores, weights: Weights) -> Scores:
+    """The weighted sum over each cell's window; the gaps hold zeros, so documents stay apart."""
+    wide = np.zeros(len(values))
+    for step, weight in zip(range(-REACH, REACH + 1), weights.kernel, strict=True):
+        low, high = max(0, -step), len(values) - max(0, step)
+        wide[low:high] += weight * values[low + step : high + step].astype(np.float64)
+    return wide
+
+
+def _widen(
+    cells: Numbers, frequency: Scores, size: int, weights: Weights
+) -> tuple[Numbers, Scores]:
+    """The cells whose windows hold a term, and its weighted count there."""
+    wide = np.zeros(size)
+    for step, weight in zip(range(-REACH, REACH + 1), weights.kernel, strict=True):
+        wide[cells - step] += weight * frequency  # no two cells of one step are the same
+    touched = np.flatnonzero(wide)
+    return touched, wide[touched]
+
+
+def _strength(
+    best_window: float, query: Query, counts: Mapping[str, TermCount], corpus: Corpus
+) -> float:
+    """How much of what the query asks for its best window holds: 1 is every word about once."""
+    nothing = TermCount(0, 0, 0)
+    asked = sum(
+        times * _idf(counts.get(term, nothing).windows, corpus.passages)
+        for term, times in sorted(query.terms.items())
+    )
+    return min(1.0, best_window / asked) if asked > 0 else 1.0

@@ -1,0 +1,247 @@
+"""The inverted index in the database: documents go in and out whole, and a search reads few rows."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from memoranda.search.document import IndexedDocument, TermCount, count_of
+from memoranda.search.lexical import Candidate, Corpus, Hit, rank
+from memoranda.search.plan import LIMITS, Limits, plan, shortlist
+from memoranda.search.terms import Query
+from memoranda.storage import Transaction, one_of, upsert
+from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
+
+_collection = bindparam("in_collection")
+_document = bindparam("document")
+
+ADD_DOCUMENT: Final = insert(search_documents)
+ADD_POSTINGS: Final = insert(search_postings)
+ADD_TO_TERMS: Final = upsert(
+    search_terms,
+    ["scope_id", "collection", "term"],
+    add=["passages", "windows", "documents"],
+)
+ADD_TO_TOTALS: Final = upsert(
+    search_totals, ["scope_id", "collection"], add=["documents", "passages", "tokens"]
+)
+
+POSTINGS_OF_DOCUMENT: Final = select(search_postings.c.term, search_postings.c.postings).where(
+    search_postings.c.collection == _collection, search_postings.c.document_id == _document
+)
+SIZE_OF_DOCUMENT: Final = select(search_documents.c.passages, search_documents.c.tokens).where(
+    search_documents.c.collection == _collection, search_documents.c.document_id == _document
+)
+TAKE_FROM_TERMS: Final = (
+    update(search_terms)
+    .where(search_terms.c.collection == _collection, search_terms.c.term == bindparam("of_term"))
+    .values(
+        passages=search_terms.c.passages - bindparam("fewer_passages"),
+        windows=search_terms.c.windows - bindparam("fewer_windows"),
+        documents=search_terms.c.documents - 1,
+    )
+)
+DROP_EMPTY_TERMS: Final = delete(search_terms).where(
+    search_terms.c.collection == _collection,
+    one_of(search_terms.c.term, "terms"),
+    search_terms.c.documents <= 0,
+)
+TAKE_FROM_TOTALS: Final = (
+    update(search_totals)
+    .where(search_totals.c.collection == _collection)
+    .values(
+        documents=search_totals.c.documents - 1,
+        passages=search_totals.c.passages - bindparam("fewer_passages"),
+        tokens=search_totals.c.tokens - bindparam("fewer_tokens"),
+    )
+)
+DROP_POSTINGS: Final = delete(search_postings).where(
+    search_postings.c.collection == _collection, search_postings.c.document_id == _document
+)
+DROP_DOCUMENT: Final = delete(search_documents).where(
+    search_documents.c.collection == _collection, search_documents.c.document_id == _document
+)
+
+COUNTS: Final = select(
+    search_terms.c.term, search_terms.c.passages, search_terms.c.windows, search_terms.c.documents
+).where(search_terms.c.collection == _collection, one_of(search_terms.c.term, "terms"))
+TOTALS: Final = select(search_totals.c.passages, search_totals.c.tokens).where(
+    search_totals.c.collection == _collection
+)
+_POSTINGS = select(
+    search_postings.c.term, search_postings.c.document_id, search_postings.c.postings
+).where(search_postings.c.collection == _collection, one_of(search_postings.c.term, "terms"))
+POSTINGS: Final = _POSTINGS.order_by(search_postings.c.term, search_postings.c.document_id).limit(
+    bindparam("most")
+)
+POSTINGS_WITHIN: Final = _POSTINGS.where(one_of(search_postings.c.document_id, "documents"))
+LENGTHS: Final = select(
+    search_documents.c.document_id,
+    search_documents.c.passages,
+    search_documents.c.tokens,
+    search_documents.c.lengths,
+).where(
+    search_documents.c.collection == _collection,
+    one_of(search_documents.c.document_id, "documents"),
+)
+
+
+def add_document(
+    tx: Transaction, collection: str, document_id: UUID, indexed: IndexedDocument
+) -> None:
+    """Put one whole document into the index of the transaction's scope; it must not be there yet."""
+    where = {"collection": collection}
+    tx.run(
+        ADD_DOCUMENT,
+        **where,
+        document_id=document_id,
+        passages=indexed.passages,
+        tokens=indexed.tokens,
+        lengths=indexed.lengths,
+    )
+    tx.run(ADD_TO_TOTALS, **where, documents=1, passages=indexed.passages, tokens=indexed.tokens)
+    # Sorted, so that two ingestions of one organization take the rows in one order and never deadlock.
+    terms = sorted(indexed.postings)
+    tx.run_many(
+        ADD_POSTINGS,
+        [
+            {**where, "document_id": document_id, "term": term, "postings": indexed.postings[term]}
+            for term in terms
+        ],
+    )
+    tx.run_many(
+        ADD_TO_TERMS,
+        [
+            {
+                **where,
+                "term": term,
+                "passages": indexed.counts[term].passages,
+                "windows": indexed.counts[term].windows,
+                "documents": indexed.counts[term].documents,
+            }
+            for term in terms
+        ],
+    )
+
+
+def remove_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
+    """Take a document out of the index and out of every count; False when it was not there."""
+    where = {"in_collection": collection, "document": document_id}
+    size = tx.one(SIZE_OF_DOCUMENT, **where)
+    if size is None:
+        return False
+    rows = sorted(tx.all(POSTINGS_OF_DOCUMENT, **where))
+    for row in rows:
+        fewer = count_of(row.postings, size.passages)
+        tx.run(
+            TAKE_FROM_TERMS,
+            in_collection=collection,
+            of_term=row.term,
+            fewer_passages=fewer.passages,
+            fewer_windows=fewer.windows,
+        )
+    tx.run(DROP_EMPTY_TERMS, in_collection=collection, terms=[row.term for row in rows])
+    tx.run(
+        TAKE_FROM_TOTALS,
+        in_collection=collection,
+        fewer_passages=size.passages,
+        fewer_tokens=size.tokens,
+    )
+    tx.run(DROP_POSTINGS, **where)
+    tx.run(DROP_DOCUMENT, **where)
+    return True
+
+
+def search(
+    tx: Transaction,
+    collection: str,
+    query: Query,
+    *,
+    limit: int,
+    document_ids: Sequence[UUID] | None = None,
+    limits: Limits = LIMITS,
+) -> list[Hit]:
+    """The best passages of the scope's own documents, or of those named, as if they were all there is."""
+    if not query.terms or limit <= 0:
+        return []
+    if document_ids is None:
+        found = _everywhere(tx, collection, query, limits)
+    else:
+        found = _within(tx, collection, query, document_ids)
+    return (
+        []
+        if found is None
+        else rank(query, found.candidates, found.counts, found.corpus, limit=limit)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    candidates: list[Candidate]
+    counts: Mapping[str, TermCount]
+    corpus: Corpus
+
+
+_Postings = defaultdict[UUID, dict[str, bytes]]
+
+
+def _everywhere(tx: Transaction, collection: str, query: Query, limits: Limits) -> _Found | None:
+    totals = tx.one(TOTALS, in_collection=collection)
+    if totals is None:
+        return None
+    # The names a query may hold are looked up too: they say who spoke, not what is asked.
+    wanted = [*query.terms, *query.names]
+    counts = {
+        row.term: TermCount(row.passages, row.windows, row.documents)
+        for row in tx.all(COUNTS, in_collection=collection, terms=wanted)
+    }
+    asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
+    postings: _Postings = defaultdict(dict)
+    holders: defaultdict[str, list[UUID]] = defaultdict(list)
+    for row in tx.all(POSTINGS, in_collection=collection, terms=list(asked.full), most=limits.rows):
+        postings[row.document_id][row.term] = row.postings
+        holders[row.term].append(row.document_id)
+    documents = shortlist(holders, counts, limits)
+    more = [*asked.within, *(name for name in query.names if name in counts)]
+    if more:
+        for row in tx.all(
+            POSTINGS_WITHIN, in_collection=collection, terms=more, documents=documents
+        ):
+            postings[row.document_id][row.term] = row.postings
+    candidates, _ = _candidates(tx, collection, documents, postings)
+    return _Found(candidates, counts, Corpus(totals.passages, totals.tokens))
+
+
+def _within(tx: Transaction, collection: str, query: Query, document_ids: Sequence[UUID]) -> _Found:
+    postings: _Postings = defaultdict(dict)
+    documents = sorted(set(document_ids))
+    for row in tx.all(
+        POSTINGS_WITHIN,
+        in_collection=collection,
+        terms=[*query.terms, *query.names],
+        documents=documents,
+    ):
+        postings[row.document_id][row.term] = row.postings
+    candidates, sizes = _candidates(tx, collection, documents, postings)
+    counts: dict[str, TermCount] = {}
+    for candidate in candidates:
+        for term, packed in candidate.postings.items():
+            more = count_of(packed, sizes[candidate.document_id][0])
+            counts[term] = counts[term] + more if term in counts else more
+    corpus = Corpus(
+        sum(size[0] for size in sizes.values()), sum(size[1] for size in sizes.values())
+    )
+    return _Found(candidates, counts, corpus)
+
+
+def _candidates(
+    tx: Transaction, collection: str, documents: Sequence[UUID], postings: _Postings
+) -> tuple[list[Candidate], dict[UUID, tuple[int, int]]]:
+    rows = tx.all(LENGTHS, in_collection=collection, documents=list(documents))
+    candidates = [
+        Candidate(row.document_id, row.lengths, postings[row.document_id]) for row in rows
+    ]
+    return candidates, {row.document_id: (row.passages, row.tokens) for row in rows}

@@ -1,0 +1,81 @@
+"""Every setting of the product, each with one sentence; read from the environment as `MEMORANDA_…`."""
+
+from pathlib import Path
+from typing import Any, Self
+
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from memoranda.words.errors import Invalid
+
+MEGABYTE = 1024 * 1024
+
+
+def default_db() -> str:
+    """The file that is used when no database is named: `memoranda.db` in the user's data directory."""
+    return str(Path(user_data_path("memoranda", appauthor=False)) / "memoranda.db")
+
+
+class Settings(BaseSettings):
+    """What can be set, with its default. Values given in code go before the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMORANDA_", frozen=True, extra="forbid")
+
+    db: str = Field(
+        default_factory=default_db,
+        min_length=1,
+        repr=False,  # it may hold a password
+        description="The database: a file, `sqlite:///file` or `postgresql://…`; by default "
+        "`memoranda.db` in the user's data directory.",
+    )
+    host: str = Field(
+        default="127.0.0.1", description="The address that `memoranda serve` listens on."
+    )
+    port: int = Field(
+        default=8321, ge=0, le=65535, description="The port that `memoranda serve` listens on."
+    )
+    max_upload_bytes: int = Field(
+        default=20 * MEGABYTE, ge=1, description="The most bytes that a document may have."
+    )
+    max_body_bytes: int = Field(
+        default=2 * MEGABYTE,
+        ge=1024,
+        description="The most bytes that the body of any other request may have.",
+    )
+    source_timeout_s: float = Field(
+        default=1.0,
+        gt=0,
+        le=60,
+        description="How many seconds each source of a brief has to answer.",
+    )
+    worker: bool = Field(
+        default=True,
+        description="Whether `memoranda serve` also takes in what is added; turn it off where "
+        "`memoranda worker` runs by itself.",
+    )
+    worker_poll_s: float = Field(
+        default=1.0,
+        gt=0,
+        le=60,
+        description="How many seconds an idle worker waits before it looks again for work that "
+        "another process added.",
+    )
+    worker_lease_s: float = Field(
+        default=60.0,
+        ge=1,
+        le=3600,
+        description="How many seconds a worker that has died keeps others from its work.",
+    )
+
+    @classmethod
+    def load(cls, **given: Any) -> Self:
+        """The settings of the environment, under what is `given`. Raises `Invalid`, naming each wrong one."""
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"MEMORANDA_{'.'.join(str(part) for part in each['loc']).upper()}: {each['msg']}"
+                for each in error.errors(include_url=False, include_input=False)
+            )
+            raise Invalid(f"Some settings can't be used: correct them. {wrong}") from None

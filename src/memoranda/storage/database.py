@@ -1,0 +1,114 @@
+"""The one way to a database: whole transactions, each held to one organization."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Concatenate, ParamSpec, Self, TypeVar
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from memoranda.storage.dialects.base import Backend
+from memoranda.storage.scope import Scope
+from memoranda.storage.transaction import Transaction
+from memoranda.storage.work import Work
+from memoranda.words.clock import system_clock
+from memoranda.words.errors import Invalid
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Storage:
+    """An open database: SQLite in one process, PostgreSQL for many.
+
+    `read` and `write` run a store function on a thread, as one transaction of
+    one organization. The function takes the transaction first; it must have no
+    effect beside it, because a write may run again after a lost race.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    @classmethod
+    async def open(cls, url: str, *, clock: Callable[[], datetime] = system_clock) -> Self:
+        """Open the database at `url`: `sqlite:///file`, a bare path, or `postgresql://…`.
+
+        The schema must be there (`memoranda.storage.migrate`). Raises `Invalid`
+        for another kind of URL, `UnsafeRole` for a PostgreSQL role that could
+        look past row security, `StorageUnavailable` when nothing answers.
+        """
+        backend = backend_of(url)(database_url(url), clock)
+        await asyncio.to_thread(backend.open)
+        return cls(backend)
+
+    async def close(self) -> None:
+        """Finish what is queued and give everything back."""
+        await asyncio.to_thread(self._backend.close)
+
+    async def read(
+        self,
+        scope: Scope,
+        fn: Callable[Concatenate[Transaction, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `fn(transaction, …)` on one unchanging view of the scope's rows."""
+        work = Work(scope, partial(_call, fn, args, kwargs))
+        self._backend.submit_read(work)
+        return await work.result()
+
+    async def write(
+        self,
+        scope: Scope,
+        fn: Callable[Concatenate[Transaction, P], T],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Run `fn(transaction, …)` and return once what it wrote is durable; an error takes all of it back."""
+        work = Work(scope, partial(_call, fn, args, kwargs))
+        self._backend.submit_write(work)
+        return await work.result()
+
+
+def _call(
+    fn: Callable[..., T],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    transaction: Transaction,
+) -> T:
+    return fn(transaction, *args, **kwargs)
+
+
+def database_url(url: str) -> str:
+    """A full database URL; a bare path is a SQLite file."""
+    if "://" not in url:
+        return f"sqlite:///{Path(url).expanduser()}"
+    return url
+
+
+def backend_of(url: str) -> type[Backend]:
+    """The database that serves `url`; each is imported only when it is used."""
+    try:
+        name = make_url(database_url(url)).get_backend_name()
+    except ArgumentError:
+        name = "unreadable"
+    if name == "sqlite":
+        from memoranda.storage.dialects.sqlite import SqliteBackend  # noqa: PLC0415 - only the one that is used
+
+        return SqliteBackend
+    if name == "postgresql":
+        try:
+            from memoranda.storage.dialects.postgres import PostgresBackend  # noqa: PLC0415 - needs the extra
+        except ImportError as error:
+            raise Invalid(
+                "PostgreSQL needs its driver: pip install 'memoranda[postgres]'."
+            ) from error
+        return PostgresBackend
+    raise Invalid(
+        f"Databases are SQLite and PostgreSQL, not {name!r}: use sqlite:///file or postgresql://…."
+    )

@@ -1,0 +1,1 @@
+"""The databases, behind one port; only storage looks in here."""

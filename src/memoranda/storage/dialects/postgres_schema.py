@@ -1,0 +1,86 @@
+"""What PostgreSQL's tables alone can't say: row security, triggers, and which roles may be used."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+from sqlalchemy import Table
+
+from memoranda.storage.errors import UnsafeRole
+from memoranda.storage.scope import NIL, Tenant, Through, tenancy_of
+from memoranda.storage.tables import APPEND_ONLY, FIXED_COLUMNS, METADATA
+
+SETTING: Final = "memoranda.organization"
+
+_FUNCTIONS: Final = f"""
+CREATE OR REPLACE FUNCTION memoranda_organization() RETURNS uuid LANGUAGE sql STABLE AS $$
+  -- A transaction that names nobody fails here (invalid uuid), and never just finds nothing.
+  SELECT CASE current_setting('{SETTING}') WHEN 'platform' THEN NULL
+         ELSE current_setting('{SETTING}')::uuid END
+$$;
+CREATE OR REPLACE FUNCTION memoranda_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '%', TG_NAME USING ERRCODE = 'raise_exception', CONSTRAINT = TG_NAME;
+END
+$$;
+"""
+
+_HOW_TO: Final = """\
+The PostgreSQL role {role!r} could look past row-level security ({why}), so Memoranda does not start with it. \
+Make a role that can't, and give it the database:
+  CREATE ROLE memoranda LOGIN PASSWORD '…' NOSUPERUSER NOBYPASSRLS;
+  CREATE DATABASE memoranda OWNER memoranda;"""
+
+
+def refuse_unsafe_role(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Raise `UnsafeRole` for a superuser or a role with BYPASSRLS, saying how to make the right one."""
+    row = connection.execute(
+        "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    if row is None or row[1] or row[2]:
+        role, why = (row[0], "superuser" if row[1] else "BYPASSRLS") if row else ("?", "unknown")
+        raise UnsafeRole(_HOW_TO.format(role=role, why=why))
+
+
+def statements() -> Iterator[str]:
+    """DDL that may run again and again."""
+    yield _FUNCTIONS
+    for table in METADATA.tables.values():
+        yield from _row_security(table)
+    for name, promise in APPEND_ONLY.items():
+        yield f"CREATE OR REPLACE TRIGGER {promise} BEFORE UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION memoranda_refuse()"
+    for name, (promise, columns) in FIXED_COLUMNS.items():
+        changed = " OR ".join(f"OLD.{column} IS DISTINCT FROM NEW.{column}" for column in columns)
+        yield (
+            f"CREATE OR REPLACE TRIGGER {promise} BEFORE UPDATE ON {name} FOR EACH ROW "
+            f"WHEN ({changed}) EXECUTE FUNCTION memoranda_refuse()"
+        )
+
+
+def _row_security(table: Table) -> Iterator[str]:
+    rule = _rule(table)
+    if rule is None:
+        return
+    # FORCE holds the table's owner to the policy too: the server's role owns its tables.
+    yield f"ALTER TABLE {table.name} ENABLE ROW LEVEL SECURITY"
+    yield f"ALTER TABLE {table.name} FORCE ROW LEVEL SECURITY"
+    yield f"DROP POLICY IF EXISTS own_rows ON {table.name}"
+    yield f"CREATE POLICY own_rows ON {table.name} USING ({rule}) WITH CHECK ({rule})"
+
+
+def _rule(table: Table) -> str | None:
+    """The policy's condition; the subselect makes PostgreSQL ask for the setting once per statement."""
+    tenancy, mine = tenancy_of(table), "(SELECT memoranda_organization())"
+    if isinstance(tenancy, Through):
+        return (
+            f"EXISTS (SELECT 1 FROM {tenancy.parent} p WHERE p.id = {table.name}.{tenancy.column})"
+        )
+    if not isinstance(tenancy, Tenant):
+        return None
+    if tenancy.platform == "nil":
+        return f"{tenancy.column} = coalesce({mine}, '{NIL}'::uuid)"
+    if tenancy.platform == "null":
+        return f"{tenancy.column} = {mine} OR ({tenancy.column} IS NULL AND {mine} IS NULL)"
+    if tenancy.listed:
+        return f"{tenancy.column} = {mine} OR {mine} IS NULL"
+    return f"{tenancy.column} = {mine}"

@@ -1,0 +1,39 @@
+"""What storage raises: a broken promise of the schema by its name, and faults that may be tried again."""
+
+from memoranda.words.errors import Conflict, Refused, StorageBusy, Unavailable
+
+
+class ConstraintViolated(Exception):
+    """The database refused a write; `name` is the constraint, which states the promise that it keeps."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class StorageUnavailable(Unavailable):
+    """The database can't be reached or can't write (disk full, connection lost); nothing was written."""
+
+    code = "storage_unavailable"
+    retryable = True
+
+
+class UnsafeRole(Refused):
+    """The PostgreSQL role could ignore row-level security, so nothing starts with it."""
+
+    code = "unsafe_database_role"
+
+
+class SchemaMismatch(Conflict):
+    """The database's schema is not the one that this version works with."""
+
+    code = "schema_mismatch"
+
+
+__all__ = [
+    "ConstraintViolated",
+    "SchemaMismatch",
+    "StorageBusy",
+    "StorageUnavailable",
+    "UnsafeRole",
+]

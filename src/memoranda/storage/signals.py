@@ -1,0 +1,63 @@
+"""Hints that a scope has work waiting, so that a worker need not look into every organization.
+
+They stand here and not in a room above, because they name scopes and know nothing
+of the work: whoever keeps the waiting rows raises one, and the worker reads it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import bindparam, delete, select
+
+from memoranda.storage.scope import NIL, PLATFORM, Scope
+from memoranda.storage.tables import work_signals
+from memoranda.storage.transaction import Transaction
+from memoranda.storage.types import upsert
+from memoranda.words.ids import new_id
+
+KNOWLEDGE: Final = "knowledge"
+"""The kind of work that is documents waiting to be ingested."""
+
+RAISE = upsert(work_signals, ["kind", "organization"], set_=["token", "raised_at"])
+RAISED = (
+    select(work_signals.c.organization, work_signals.c.token)
+    .where(work_signals.c.kind == bindparam("kind"))
+    .order_by(work_signals.c.raised_at, work_signals.c.organization)
+    .limit(bindparam("most"))
+)
+SETTLE = delete(work_signals).where(
+    work_signals.c.kind == bindparam("kind"),
+    work_signals.c.organization == bindparam("organization"),
+    work_signals.c.token == bindparam("token"),
+)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Work of one kind may wait in `scope`; `token` is new with every raising."""
+
+    scope: Scope
+    token: UUID
+
+
+def signal(tx: Transaction, kind: str) -> None:
+    """Say, in the transaction that adds the work, that the transaction's scope has some."""
+    tx.run(RAISE, kind=kind, organization=_id_of(tx.scope), token=new_id(), raised_at=tx.now)
+
+
+def signals(tx: Transaction, kind: str, limit: int) -> list[Signal]:
+    """The signals of that kind, the longest raised first."""
+    return [
+        Signal(PLATFORM if row.organization == NIL else row.organization, row.token)
+        for row in tx.all(RAISED, kind=kind, most=limit)
+    ]
+
+
+def settle(tx: Transaction, kind: str, seen: Signal) -> bool:
+    """Take the signal away unless it was raised again since it was seen; whether this took it."""
+    return tx.run(SETTLE, kind=kind, organization=_id_of(seen.scope), token=seen.token) == 1
+
+
+def _id_of(scope: Scope) -> UUID:
+    return scope if isinstance(scope, UUID) else NIL

@@ -1,0 +1,62 @@
+"""Every table, declared once, and the promises about rows that triggers keep."""
+
+from typing import Final
+
+from memoranda.storage.tables.access import agents, api_keys, organizations, users
+from memoranda.storage.tables.base import METADATA
+from memoranda.storage.tables.briefs import context_policies
+from memoranda.storage.tables.conversations import conversation_messages, conversations
+from memoranda.storage.tables.jobs import work_signals
+from memoranda.storage.tables.knowledge import (
+    knowledge_chunks,
+    knowledge_sources,
+    knowledge_uploads,
+)
+from memoranda.storage.tables.memories import memories, memory_revisions
+from memoranda.storage.tables.runs import activities, run_logs, runs
+from memoranda.storage.tables.search import (
+    search_documents,
+    search_postings,
+    search_terms,
+    search_totals,
+)
+
+# Table → the promise (and trigger) that no row of it is ever changed.
+APPEND_ONLY: Final = {
+    "memory_revisions": "revisions_are_append_only",
+    "activities": "activities_are_append_only",
+    "context_policies": "published_policies_do_not_change",
+}
+# Table → the promise (and trigger) that these columns keep what they were made with.
+FIXED_COLUMNS: Final = {
+    "memories": (
+        "a_memory_keeps_its_audience_and_key",
+        ("organization_id", "user_id", "agent_id", "space", "audience", "subject_key"),
+    ),
+}
+
+__all__ = [
+    "APPEND_ONLY",
+    "FIXED_COLUMNS",
+    "METADATA",
+    "activities",
+    "agents",
+    "api_keys",
+    "context_policies",
+    "conversation_messages",
+    "conversations",
+    "knowledge_chunks",
+    "knowledge_sources",
+    "knowledge_uploads",
+    "memories",
+    "memory_revisions",
+    "organizations",
+    "run_logs",
+    "runs",
+    "search_documents",
+    "search_postings",
+    "search_terms",
+    "search_totals",
+    "users",
+    "work_signals",
+]

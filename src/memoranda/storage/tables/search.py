@@ -1,0 +1,65 @@
+"""The inverted index: one row per term and document, in the organization's own key range."""
+
+from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, String, Uuid
+
+from memoranda.storage.scope import Tenant
+from memoranda.storage.tables.base import count_column, table
+
+# The platform's own rows hold the nil id here: a part of a primary key can't be NULL.
+_TENANCY = Tenant("scope_id", platform="nil")
+
+
+def _scope_column() -> Column[object]:
+    return Column("scope_id", Uuid(), nullable=False)
+
+
+search_postings = table(
+    "search_postings",
+    _scope_column(),
+    Column("collection", String(), nullable=False),
+    Column("term", String(), nullable=False),
+    Column("document_id", Uuid(), nullable=False),
+    Column("postings", LargeBinary(), nullable=False),
+    PrimaryKeyConstraint(
+        "scope_id", "collection", "term", "document_id", name="one_posting_per_term_and_document"
+    ),
+    Index("search_postings_by_document", "scope_id", "document_id"),
+    tenancy=_TENANCY,
+)
+
+search_documents = table(
+    "search_documents",
+    _scope_column(),
+    Column("collection", String(), nullable=False),
+    Column("document_id", Uuid(), nullable=False),
+    count_column("passages", default=None),
+    count_column("tokens", default=None),
+    Column("lengths", LargeBinary(), nullable=False),
+    PrimaryKeyConstraint("scope_id", "collection", "document_id", name="one_row_per_document"),
+    tenancy=_TENANCY,
+)
+
+# How common a term is among the organization's own rows: picks the rarest terms, and weighs them.
+search_terms = table(
+    "search_terms",
+    _scope_column(),
+    Column("collection", String(), nullable=False),
+    Column("term", String(), nullable=False),
+    count_column("passages", default=None),
+    count_column("windows", default=None),
+    count_column("documents", default=None),
+    PrimaryKeyConstraint("scope_id", "collection", "term", name="one_count_per_term"),
+    tenancy=_TENANCY,
+)
+
+# How much there is to search, kept beside the rows so that no query has to add them up.
+search_totals = table(
+    "search_totals",
+    _scope_column(),
+    Column("collection", String(), nullable=False),
+    count_column("documents", default=None),
+    count_column("passages", default=None),
+    count_column("tokens", default=None),
+    PrimaryKeyConstraint("scope_id", "collection", name="one_total_per_collection"),
+    tenancy=_TENANCY,
+)

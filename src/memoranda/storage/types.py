@@ -1,0 +1,134 @@
+"""Column types and expressions that read the same above storage and compile per database."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import BigInteger, DateTime, Table, Text, TypeDecorator, bindparam
+from sqlalchemy.dialects.postgresql import insert as conflict_insert
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import ColumnElement, Insert
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.visitors import InternalTraversal
+from sqlalchemy.types import Boolean, TypeEngine
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An aware time: whole microseconds since 1970 in SQLite, `timestamptz` in PostgreSQL."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(
+            BigInteger() if _is_sqlite(dialect) else DateTime(timezone=True)
+        )
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            msg = "A time without a zone can't be stored: give an aware datetime."
+            raise ValueError(msg)
+        return (value - EPOCH) // _MICROSECOND if _is_sqlite(dialect) else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return (
+            EPOCH + timedelta(microseconds=value) if _is_sqlite(dialect) else value.astimezone(UTC)
+        )
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value kept as text, with sorted keys, so that both databases return what was written."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return (
+            None
+            if value is None
+            else json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        )
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+class _List(TypeDecorator[Any]):
+    """A list parameter: JSON text for SQLite's json_each, an array for PostgreSQL's ANY."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        values = list(value or ())
+        if not _is_sqlite(dialect):
+            return values
+        return json.dumps([item.hex if isinstance(item, UUID) else item for item in values])
+
+
+class OneOf(ColumnElement[bool]):
+    """`column` equals one of the values of a list parameter; one statement for any length."""
+
+    __visit_name__ = "one_of"
+    _traverse_internals = [("column", InternalTraversal.dp_clauseelement)]  # noqa: RUF012 - SQLAlchemy's own name
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: ColumnElement[Any], name: str) -> None:
+        self.column = column
+        self.values = bindparam(name, type_=_List())
+
+    def self_group(self, against: object = None) -> "OneOf":
+        """Itself: it renders as one comparison."""
+        return self
+
+
+def one_of(column: ColumnElement[Any], name: str) -> OneOf:
+    """Use instead of IN: `tx.all(STATEMENT, name=[…])`; an empty list matches nothing."""
+    return OneOf(column, name)
+
+
+# Also the default: SQLAlchemy asks its own plain compiler which tables a SELECT reads from.
+@compiles(OneOf)
+def _one_of_sqlite(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
+    column, values = compiler.process(element.column, **kw), compiler.process(element.values, **kw)
+    return f"{column} IN (SELECT value FROM json_each({values}))"
+
+
+@compiles(OneOf, "postgresql")
+def _one_of_postgres(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
+    column, values = compiler.process(element.column, **kw), compiler.process(element.values, **kw)
+    kind = compiler.dialect.type_compiler_instance.process(element.column.type)
+    return f"{column} = ANY({values.split('::')[0]}::{kind}[])"
+
+
+def insert_or_ignore(table: Table) -> Insert:
+    """An insert that leaves a row that is there already as it is."""
+    return conflict_insert(table).on_conflict_do_nothing()
+
+
+def upsert(
+    table: Table, keys: Sequence[str], *, set_: Sequence[str] = (), add: Sequence[str] = ()
+) -> Insert:
+    """An insert that changes the row that is there already where `keys` name one.
+
+    The columns in `set_` take the new values; those in `add` grow by them.
+    """
+    statement = conflict_insert(table)
+    new = statement.excluded
+    changes = {name: new[name] for name in set_} | {name: table.c[name] + new[name] for name in add}
+    return statement.on_conflict_do_update(index_elements=list(keys), set_=changes)
+
+
+def _is_sqlite(dialect: Dialect) -> bool:
+    return dialect.name == "sqlite"

@@ -1,0 +1,1 @@
+"""What people and programs meet: thin, and with no rule of its own."""

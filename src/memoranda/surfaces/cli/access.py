@@ -1,0 +1,153 @@
+"""`memoranda organizations`, `users`, `agents` and `keys`."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.text import Text
+
+from memoranda.access.models import LOCAL_OPERATOR, Role
+from memoranda.surfaces.cli.options import Agent, User
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.tables import card, listed
+from memoranda.surfaces.cli.verbs import verb
+
+organizations = typer.Typer(help="The tenants of this database: make and list them.")
+users = typer.Typer(help="The people of the organization: make and list them.")
+agents = typer.Typer(help="The agents of the organization: make and list them.")
+keys = typer.Typer(help="The keys that open the organization over HTTP: make, list, revoke.")
+
+ExternalId = Annotated[
+    str | None,
+    typer.Option("--external-id", metavar="ID", help="What your own system calls it; unique."),
+]
+Name = Annotated[str, typer.Argument(help="A name for people.")]
+
+
+@verb(organizations, "create")
+async def create_organization(at: Session, name: Name, external_id: ExternalId = None) -> Answer:
+    """Make an organization with its owner and the owner's first key, which is shown this once."""
+    made = await at.memoranda.access.create_organization(
+        LOCAL_OPERATOR, name, external_id=external_id
+    )
+    return Answer(
+        made,
+        lambda: [
+            card({"organization": made.organization.id, "name": made.organization.name}),
+            card({"owner": made.owner.id, "key": made.key.key}),
+            Text("Keep the key: it can't be shown again."),
+        ],
+    )
+
+
+@verb(organizations, "list")
+async def list_organizations(at: Session) -> Answer:
+    """List the organizations of this database."""
+    found = await at.memoranda.access.organizations(LOCAL_OPERATOR)
+    rows = [
+        (each.id, each.name, each.external_id, "yes" if each.is_default else "", each.created_at)
+        for each in found
+    ]
+    columns = ("id", "name", "external id", "default", "created")
+    return Answer(found, lambda: listed(columns, rows, empty="There is no organization yet."))
+
+
+@verb(users, "create")
+async def create_user(at: Session, name: Name, external_id: ExternalId = None) -> Answer:
+    """Make a user, whom --user then names by id or external id."""
+    made = await at.memoranda.access.create_user(at.who, name, external_id=external_id)
+    return Answer(made, lambda: [card({"user": made.id, "name": made.name})])
+
+
+@verb(users, "list")
+async def list_users(at: Session) -> Answer:
+    """List the users of the organization."""
+    found = await at.memoranda.access.users(at.who)
+    rows = [(each.id, each.name, each.external_id, each.created_at) for each in found]
+    columns = ("id", "name", "external id", "created")
+    return Answer(found, lambda: listed(columns, rows, empty="There is no user yet."))
+
+
+@verb(agents, "create")
+async def create_agent(
+    at: Session,
+    slug: Annotated[str, typer.Argument(help="A short name for commands and addresses.")],
+    name: Annotated[
+        str | None, typer.Option("--name", help="A name for people; the slug without it.")
+    ] = None,
+    external_id: ExternalId = None,
+) -> Answer:
+    """Make an agent, which --agent then names by slug, id or external id."""
+    made = await at.memoranda.access.create_agent(
+        at.who, slug, name=name, external_id=external_id
+    )
+    return Answer(made, lambda: [card({"agent": made.id, "slug": made.slug, "name": made.name})])
+
+
+@verb(agents, "list")
+async def list_agents(at: Session) -> Answer:
+    """List the agents of the organization."""
+    found = await at.memoranda.access.agents(at.who)
+    rows = [(each.id, each.slug, each.name, each.external_id, each.created_at) for each in found]
+    columns = ("id", "slug", "name", "external id", "created")
+    empty = "There is no agent yet. Make one with: memoranda agents create SLUG"
+    return Answer(found, lambda: listed(columns, rows, empty=empty))
+
+
+@verb(keys, "create")
+async def create_key(
+    at: Session,
+    role: Annotated[
+        Role,
+        typer.Option(
+            "--role",
+            help="What the key is for. A member's needs --user, an agent's --agent; "
+            "an operator's opens no organization.",
+        ),
+    ],
+    name: Annotated[str, typer.Option("--name", help="What you will know the key by.")] = "",
+    user: User = None,
+    agent: Agent = None,
+    expires_at: Annotated[
+        datetime | None,
+        typer.Option("--expires-at", metavar="TIME", help="The key ends at this time, in UTC."),
+    ] = None,
+) -> Answer:
+    """Make a key. It is shown this once and kept only as a digest."""
+    who = LOCAL_OPERATOR if role is Role.OPERATOR else at.who
+    made = await at.memoranda.access.create_key(
+        who,
+        role,
+        name=name,
+        user_id=await at.user_id(user),
+        agent_id=await at.agent_id(agent),
+        expires_at=expires_at.replace(tzinfo=UTC) if expires_at else None,
+    )
+    return Answer(
+        made,
+        lambda: [
+            card({"key": made.key, "role": made.role, "id": made.id}),
+            Text("Keep the key: it can't be shown again."),
+        ],
+    )
+
+
+@verb(keys, "list")
+async def list_keys(at: Session) -> Answer:
+    """List the keys of the organization, without their secrets."""
+    found = await at.memoranda.access.keys(at.who)
+    rows = [(each.id, each.name, each.role, each.expires_at, each.revoked_at) for each in found]
+    columns = ("id", "name", "role", "expires", "revoked")
+    empty = "There is no key yet. Make one with: memoranda keys create --role owner"
+    return Answer(found, lambda: listed(columns, rows, empty=empty))
+
+
+@verb(keys, "revoke")
+async def revoke_key(
+    at: Session, key_id: Annotated[UUID, typer.Argument(metavar="ID", help="The key's id.")]
+) -> Answer:
+    """End a key at once and for good."""
+    revoked = await at.memoranda.access.revoke_key(at.who, key_id)
+    return Answer(revoked, lambda: [card({"revoked": revoked.id, "role": revoked.role})])

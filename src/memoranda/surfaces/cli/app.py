@@ -1,0 +1,79 @@
+"""The command line's root: its own options, and every room's commands."""
+
+from importlib.metadata import version as installed
+from typing import Annotated
+
+import typer
+
+from memoranda.surfaces.cli import (
+    access,
+    briefs,
+    conversations,
+    demo,
+    doctor,
+    exits,
+    knowledge,
+    memories,
+    migrate,
+    runs,
+    serve,
+)
+from memoranda.surfaces.cli.options import Db, Json, Organization
+from memoranda.surfaces.cli.session import Choices
+from memoranda.surfaces.cli.verbs import closed_verb, verb
+
+app = typer.Typer(
+    name="memoranda",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog=exits.help_text(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memoranda {installed('memoranda')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    ctx: typer.Context,
+    db: Db = None,
+    organization: Organization = None,
+    as_json: Json = False,
+    traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show where an unexpected error comes from.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version.",
+            is_eager=True,
+            callback=lambda value: _version(wanted=value),
+        ),
+    ] = False,
+) -> None:
+    """Decides what an agent's run may know, and shows exactly what reaches the model."""
+    del version
+    ctx.obj = Choices(db=db, organization=organization, as_json=as_json, traceback=traceback)
+
+
+verb(app, "brief")(briefs.brief)
+memories.register(app)
+app.add_typer(knowledge.knowledge, name="knowledge")
+app.add_typer(conversations.conversations, name="conversations")
+app.add_typer(briefs.policies, name="policies")
+app.add_typer(runs.runs, name="runs")
+app.add_typer(access.organizations, name="organizations")
+app.add_typer(access.users, name="users")
+app.add_typer(access.agents, name="agents")
+app.add_typer(access.keys, name="keys")
+closed_verb(app, "serve")(serve.serve)
+verb(app, "worker")(serve.worker)
+closed_verb(app, "migrate")(migrate.migrate)
+closed_verb(app, "doctor")(doctor.doctor)
+closed_verb(app, "demo")(demo.demo)

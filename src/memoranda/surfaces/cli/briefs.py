@@ -1,0 +1,208 @@
+"""`memoranda brief` and `memoranda policies`: what a run may know, and under which budgets."""
+
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from memoranda.briefs.models import ContextBrief, ContextPolicy, ExplainEntry
+from memoranda.surfaces.cli.documents import read_json
+from memoranda.surfaces.cli.options import Agent, Conversation, Run, User
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.tables import card, listed, table
+from memoranda.surfaces.cli.verbs import verb
+from memoranda.words.errors import Invalid
+from memoranda.words.ref import ResourceRef
+
+policies = typer.Typer(help="Context policies: which sources feed a brief, under which budgets.")
+
+MOST_POLICY_BYTES: Final = 1_000_000
+DEFAULT_POLICY: Final = "default"
+
+WHY: Final = {
+    "kept": "kept",
+    "lost_subject_key": "another item states the same fact",
+    "over_source_budget": "its source's budget was spent",
+    "over_total_budget": "the whole budget was spent",
+    "unknown_source": "the policy enables no such source",
+}
+FAILURES: Final = {
+    "timeout": "did not answer in time",
+    "error": "failed",
+    "missing": "has no reader here",
+    "foreign_item": "named another source",
+}
+
+PolicyName = Annotated[str, typer.Argument(metavar="NAME", help="The policy's name.")]
+
+
+async def brief(
+    at: Session,
+    query: Annotated[str, typer.Option("--query", "-q", help="What the run is about.")],
+    agent: Agent = None,
+    user: User = None,
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", metavar="TOTAL", help="Tokens for the whole brief."),
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="NAME", help="A published policy; `default` without it."),
+    ] = None,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--entity", metavar="KIND:ID", help="A row that it is about; may be repeated."
+        ),
+    ] = None,
+    conversation: Conversation = None,
+    run: Run = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say of every item that was offered what became of it.")
+    ] = False,
+) -> Answer:
+    """Build a brief: the text, what each source spent, what was dropped and why."""
+    built = await at.memoranda.briefs.build(
+        at.who,
+        query,
+        agent_id=await at.agent_id(agent),
+        user_id=await at.user_id(user),
+        entities=[_entity(each) for each in entity or ()],
+        policy_name=policy,
+        budget=budget,
+        run_id=run,
+        conversation=conversation,
+        explain=explain or not at.choices.as_json,
+    )
+    if at.choices.as_json:
+        return Answer(built, list)
+    used = (await at.memoranda.briefs.policy(at.who, policy or DEFAULT_POLICY)).policy
+    return Answer(built, lambda: drawn(built, used, budget, everything=explain))
+
+
+def drawn(
+    brief: ContextBrief, policy: ContextPolicy, budget: int | None, *, everything: bool
+) -> Iterator[RenderableType]:
+    """The brief as a person reads it: the text, the budgets, what was dropped and why."""
+    yield Text(brief.text or "Nothing is known that fits.")
+    yield Text("")
+    yield _spending(brief, policy, budget)
+    for name in brief.failed_sources:
+        reason = brief.failure_reasons.get(name)
+        yield Text(f"{name} {FAILURES[reason] if reason else 'did not answer'}.")
+    entries = brief.explain or []
+    shown = [each for each in entries if everything or each.outcome != "kept"]
+    if shown:
+        title = "What became of each item" if everything else "Dropped, and why"
+        columns = ("source", "item", "#tokens", "outcome")
+        rows = [(each.source, each.title, each.tokens, _outcome(each)) for each in shown]
+        yield table(columns, rows, title=title)
+    elif entries:
+        yield Text("Nothing was dropped.")
+
+
+@verb(policies, "publish")
+async def publish_policy(
+    at: Session,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The policy as JSON, or - for standard input.")
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help="Its name; the file's name without its ending otherwise."),
+    ] = None,
+) -> Answer:
+    """Publish the next version of a policy; every reason against it is told at its own path."""
+    policy = read_json(file, most=MOST_POLICY_BYTES)
+    if not isinstance(policy, dict):
+        raise Invalid(f"{file} holds no policy: a policy is one JSON object.", file=file)
+    made = await at.memoranda.briefs.publish(at.who, name or _stem(file), policy)
+    return Answer(made, lambda: [card({"published": made.name, "version": made.version})])
+
+
+@verb(policies, "list")
+async def list_policies(at: Session) -> Answer:
+    """List the product's own policies and the newest version of each published one."""
+    found = await at.memoranda.briefs.policies(at.who)
+    rows = [
+        (
+            each.name,
+            each.version or "built in",
+            each.policy.total_token_budget,
+            ", ".join(each.policy.enabled()),
+        )
+        for each in found
+    ]
+    columns = ("name", "version", "#tokens", "sources")
+    return Answer(found, lambda: listed(columns, rows, empty="There is no policy."))
+
+
+@verb(policies, "show")
+async def show_policy(
+    at: Session,
+    name: PolicyName,
+    version: Annotated[
+        int | None, typer.Option("--version", help="A version; the newest without it.")
+    ] = None,
+) -> Answer:
+    """Show one policy's sources and budgets."""
+    found = await at.memoranda.briefs.policy(at.who, name, version)
+    rows = [
+        (
+            each.name,
+            "yes" if each.enabled else "no",
+            "yes" if each.required else "no",
+            each.token_budget,
+            each.limit,
+            each.options or "",
+        )
+        for each in found.policy.sources
+    ]
+    columns = ("source", "enabled", "required", "#tokens", "#limit", "options")
+    head = {
+        "policy": found.name,
+        "version": found.version or "built in",
+        "tokens": found.policy.total_token_budget,
+        "page order": ", ".join(found.policy.page_order),
+    }
+    return Answer(found, lambda: [card(head), table(columns, rows)])
+
+
+def _spending(brief: ContextBrief, policy: ContextPolicy, budget: int | None) -> RenderableType:
+    kept = [each.source for each in brief.explain or [] if each.outcome == "kept"]
+    rows: list[tuple[object, ...]] = [
+        (
+            name,
+            kept.count(name),
+            brief.dropped.get(name, 0),
+            brief.per_source_tokens.get(name, 0),
+            spec.token_budget,
+        )
+        for name, spec in policy.enabled().items()
+    ]
+    total = policy.total_token_budget if budget is None else budget
+    rows.append(("all", len(kept), sum(brief.dropped.values()), brief.tokens, total))
+    columns = ("source", "#kept", "#dropped", "#tokens", "#budget")
+    return table(columns, rows, title="Budget")
+
+
+def _outcome(entry: ExplainEntry) -> str:
+    if entry.lost_to is None:
+        return WHY[entry.outcome]
+    return f"{WHY[entry.outcome]}: {entry.lost_to.title} ({entry.lost_to.source})"
+
+
+def _entity(named: str) -> ResourceRef:
+    kind, colon, id_ = named.partition(":")
+    if not (colon and kind.strip() and id_.strip()) or "\0" in named:
+        raise Invalid(f"{named!r} names no row: write --entity KIND:ID.", field="entity")
+    return ResourceRef(kind=kind, id=id_)
+
+
+def _stem(file: str) -> str:
+    from pathlib import PurePath
+
+    return PurePath(file).stem

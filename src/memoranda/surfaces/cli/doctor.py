@@ -1,0 +1,102 @@
+"""`memoranda doctor`: looks at the installation and the database, and says what is wrong."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Choices, Session, opened
+from memoranda.surfaces.cli.tables import table
+from memoranda.words.errors import MemorandaError
+
+if TYPE_CHECKING:
+    from memoranda.storage.health import Finding
+
+OLDEST_PYTHON: Final = (3, 11)
+PAGE: Final = 200
+
+_MARKS: Final = {
+    True: Text("ok", style="green"),
+    False: Text("fault", style="bold red"),
+    None: Text("note", style="yellow"),
+}
+
+
+def doctor(choices: Choices) -> Answer:
+    """Check the installation and the database. Exit code 10 when something is wrong."""
+    from memoranda.storage.health import examine, shown
+
+    url = choices.settings().db
+    findings = [_python(), *examine(url)]
+    if all(each.ok is not False for each in findings) and _has_schema(findings):
+        findings += asyncio.run(_work(choices))
+    healthy = all(each.ok is not False for each in findings)
+    value = {
+        "healthy": healthy,
+        "database": shown(url),
+        "checks": [
+            {"name": each.name, "ok": each.ok, "detail": each.detail} for each in findings
+        ],
+    }
+    rows = [(_MARKS[each.ok], each.name, each.detail) for each in findings]
+    verdict = "Everything is in order." if healthy else "Something is wrong: see the faults above."
+    return Answer(
+        value,
+        lambda: [table(("", "check", "finding"), rows), Text(verdict)],
+        exits.DONE if healthy else exits.UNSUCCESSFUL,
+    )
+
+
+def _python() -> "Finding":
+    from memoranda.storage.health import Finding
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    wanted = ".".join(map(str, OLDEST_PYTHON))
+    new_enough = sys.version_info >= OLDEST_PYTHON
+    return Finding("python", new_enough, f"Python {version}; {wanted} or newer is needed")
+
+
+def _has_schema(findings: "Iterable[Finding]") -> bool:
+    return any(each.name == "schema" and each.ok for each in findings)
+
+
+async def _work(choices: Choices) -> "list[Finding]":
+    """What waits and what failed in the organization that the command acts in."""
+    from memoranda.storage.health import Finding
+
+    try:
+        async with opened(choices) as at:
+            counts = await _sources(at)
+    except MemorandaError as error:
+        return [Finding("organization", False, error.message)]
+    waiting, failed = counts["pending"], counts["failed"]
+    backlog = (
+        f"{waiting} documents wait: memoranda serve or memoranda worker takes them in"
+        if waiting
+        else "no document waits"
+    )
+    failures = (
+        f"{failed} documents could not be read: see memoranda knowledge list"
+        if failed
+        else "no document failed"
+    )
+    return [
+        Finding("worker_backlog", None if waiting else True, backlog),
+        Finding("source_failures", None if failed else True, failures),
+    ]
+
+
+async def _sources(at: Session) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    cursor = None
+    while True:
+        page = await at.memoranda.knowledge.page(at.who, limit=PAGE, cursor=cursor)
+        counts.update(each.status for each in page.items)
+        cursor = page.next_cursor
+        if cursor is None:
+            return counts

@@ -1,0 +1,73 @@
+"""The one table from what went wrong to the exit code that a script sees."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from memoranda.words.errors import ErrorKind, MemorandaError
+
+DONE: Final = 0
+DEFECT: Final = 1
+USAGE: Final = 2
+UNSUCCESSFUL: Final = 10
+INTERRUPTED: Final = 130
+
+BY_KIND: Final[Mapping[ErrorKind, int]] = {
+    "not_found": 3,
+    "conflict": 4,
+    "invalid": 5,
+    "refused": 6,
+    "over_limit": 7,
+    "gone": 8,
+    "unavailable": 9,
+}
+
+MEANINGS: Final[Mapping[int, str]] = {
+    DONE: "done",
+    DEFECT: "something broke that should not: a defect of Memoranda",
+    USAGE: "the command line itself is wrong: an unknown option, a missing or misshapen value",
+    BY_KIND["not_found"]: "nothing with that name or id is there, or no such file",
+    BY_KIND["conflict"]: "the state moved on; read it again and decide anew",
+    BY_KIND["invalid"]: "the input breaks a stated rule, and would again",
+    BY_KIND["refused"]: "not allowed for this caller, or on this database",
+    BY_KIND["over_limit"]: "larger or more often than a stated limit",
+    BY_KIND["gone"]: "it was there, and can't be answered truthfully any more",
+    BY_KIND["unavailable"]: "a part that the answer needs did not work; trying again may help",
+    UNSUCCESSFUL: "it ran to its end, and the result is a failure: a source that could not be "
+    "ingested, a doctor that found a fault",
+    INTERRUPTED: "interrupted from the keyboard",
+}
+
+
+def code_of(error: MemorandaError) -> int:
+    """The exit code for an error, by its kind."""
+    return BY_KIND[error.kind]
+
+
+def problem(error: MemorandaError) -> dict[str, object]:
+    """What `--json` prints about an error: its stable code, its sentence, and what it carries."""
+    return {
+        "code": error.code,
+        "kind": error.kind,
+        "detail": error.message,
+        "retryable": error.retryable,
+        "exit_code": code_of(error),
+        "details": error.details,
+    }
+
+
+def help_text() -> str:
+    """The table as one line, for the end of the help page."""
+    return "Exit codes: " + ", ".join(f"{code} {brief_of(code)}" for code in MEANINGS) + "."
+
+
+def brief_of(code: int) -> str:
+    """The few words that the help page has room for."""
+    named = {
+        DONE: "done",
+        DEFECT: "a defect",
+        USAGE: "wrong usage",
+        UNSUCCESSFUL: "ended in failure",
+        INTERRUPTED: "interrupted",
+    }
+    kinds = {number: kind.replace("_", " ") for kind, number in BY_KIND.items()}
+    return (named | kinds)[code]

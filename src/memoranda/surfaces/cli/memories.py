@@ -1,0 +1,102 @@
+"""`memoranda remember`, `forget` and `memories`: facts that outlive a run."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.text import Text
+
+from memoranda.surfaces.cli.knowledge import more
+from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, User
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.tables import card, listed
+from memoranda.surfaces.cli.verbs import room, verb
+
+MemoryId = Annotated[UUID, typer.Argument(metavar="ID", help="The memory's id.")]
+
+
+async def remember(
+    at: Session,
+    text: Annotated[str, typer.Argument(help="The fact, in a sentence or two.")],
+    agent: Agent = None,
+    user: User = None,
+    attribute: Annotated[
+        str | None,
+        typer.Option(
+            "--attribute",
+            help="What it is about, such as preference.tone: a later text for the same "
+            "attribute takes its place.",
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="A short name for it.")] = None,
+    category: Annotated[
+        str | None, typer.Option("--category", help="What sort of fact it is.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="A word to find it by; may be repeated.")
+    ] = None,
+    expires_at: Annotated[
+        datetime | None,
+        typer.Option("--expires-at", metavar="TIME", help="It counts until this time, in UTC."),
+    ] = None,
+    conversation: Conversation = None,
+    run: Run = None,
+) -> Answer:
+    """Remember a fact: for everybody, or only for the user and agent that you name."""
+    memory = await at.memoranda.memories.remember(
+        at.who,
+        text,
+        user_id=await at.user_id(user),
+        agent_id=await at.agent_id(agent),
+        title=title,
+        category=category,
+        tags=tuple(tag or ()),
+        expires_at=expires_at.replace(tzinfo=UTC) if expires_at else None,
+        attribute=attribute,
+        run_id=run,
+        conversation_id=conversation,
+    )
+    return Answer(memory, lambda: [card({"remembered": memory.id, "text": memory.text})])
+
+
+async def forget(at: Session, memory_id: MemoryId) -> Answer:
+    """Forget a memory: no brief holds it again, and its history says that it was forgotten."""
+    memory = await at.memoranda.memories.forget(at.who, memory_id)
+    return Answer(memory, lambda: [card({"forgotten": memory.id})])
+
+
+async def memories(
+    at: Session, agent: Agent = None, user: User = None, limit: Limit = 50, cursor: Cursor = None
+) -> Answer:
+    """List what is remembered, newest first, or read one memory's history."""
+    page = await at.memoranda.memories.page(
+        at.who,
+        user_id=await at.user_id(user),
+        agent_id=await at.agent_id(agent),
+        limit=limit,
+        cursor=cursor,
+    )
+    rows = [(each.id, each.text, each.subject_key, each.recorded_at) for each in page.items]
+    columns = ("id", "text", "about", "when")
+    empty = "Nothing is remembered yet. Begin with: memoranda remember TEXT"
+    return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more(page.next_cursor)])
+
+
+async def history(at: Session, memory_id: MemoryId) -> Answer:
+    """Show every revision of one memory, with what each replaced."""
+    revisions = await at.memoranda.memories.history(at.who, memory_id)
+    rows = [
+        (each.version, each.text or Text("forgotten", style="italic"), each.origin, each.recorded_at)
+        for each in revisions
+    ]
+    columns = ("#version", "text", "origin", "when")
+    return Answer(revisions, lambda: listed(columns, rows, empty="There is no revision."))
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the root, which is where `remember` and `forget` belong."""
+    verb(app, "remember")(remember)
+    verb(app, "forget")(forget)
+    verb(room(app, "memories", memories), "history")(history)

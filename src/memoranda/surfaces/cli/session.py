@@ -1,0 +1,89 @@
+"""What a command works with: the choices of its command line, and the opened product."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memoranda.words.errors import NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from memoranda.access.models import Principal
+    from memoranda.app import Memoranda
+    from memoranda.settings import Settings
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the shared options said, before or after the command's name; after wins."""
+
+    db: str | None = None
+    organization: str | None = None
+    as_json: bool = False
+    traceback: bool = False
+
+    def over(self, earlier: "Choices | None") -> "Choices":
+        """These choices, and the earlier ones where these say nothing."""
+        if earlier is None:
+            return self
+        return replace(
+            earlier,
+            db=self.db if self.db is not None else earlier.db,
+            organization=self.organization or earlier.organization,
+            as_json=self.as_json or earlier.as_json,
+            traceback=self.traceback or earlier.traceback,
+        )
+
+    def settings(self) -> "Settings":
+        """The settings of the environment, with the database that the command line names."""
+        from memoranda.settings import Settings
+
+        return Settings() if self.db is None else Settings(db=self.db)
+
+
+@dataclass(frozen=True)
+class Session:
+    """The opened product, and in whose name the command acts: an owner of one organization."""
+
+    memoranda: "Memoranda"
+    who: "Principal"
+    choices: Choices
+
+    async def agent_id(self, named: str | None) -> "UUID | None":
+        """The id of the agent that `--agent` names; None where it names none."""
+        if named is None:
+            return None
+        return (await self.memoranda.access.agent(self.who, named)).id
+
+    async def user_id(self, named: str | None) -> "UUID | None":
+        """The id of the user that `--user` names; None where it names none."""
+        if named is None:
+            return None
+        return (await self.memoranda.access.user(self.who, named)).id
+
+
+@asynccontextmanager
+async def opened(choices: Choices) -> AsyncIterator[Session]:
+    """Open the database that was chosen, acting as owner of the organization that was chosen."""
+    from memoranda.app import Memoranda
+
+    settings = choices.settings()
+    async with Memoranda.open(settings.db, settings=settings) as memoranda:
+        yield Session(memoranda, await _owner(memoranda, choices.organization), choices)
+
+
+async def _owner(memoranda: "Memoranda", organization: str | None) -> "Principal":
+    if organization is None:
+        return memoranda.owner
+    from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
+
+    for found in await memoranda.access.organizations(LOCAL_OPERATOR):
+        if organization in {str(found.id), found.external_id}:
+            return Principal(organization_id=found.id, role=Role.OWNER, user_id=found.owner_id)
+    raise NotFound(
+        f"There is no organization {organization!r} in this database. "
+        "List them with: memoranda organizations list",
+        organization=organization,
+    )

@@ -1,0 +1,82 @@
+"""The HTTP application: every room's routes, one way to tell errors, one description of it all."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, Final
+
+import anyio
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+
+from memoranda.app import Memoranda
+from memoranda.surfaces.http import (
+    access,
+    briefs,
+    conversations,
+    health,
+    knowledge,
+    memories,
+    runs,
+)
+from memoranda.surfaces.http.problems import Problem, tell_problems
+
+ROOMS: Final[tuple[APIRouter, ...]] = (
+    briefs.routes,
+    memories.routes,
+    knowledge.routes,
+    conversations.routes,
+    runs.routes,
+    access.routes,
+    health.routes,
+)
+
+
+class Api(FastAPI):
+    """The application, whose description also defines what problems look like."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The API's description, in OpenAPI 3.1."""
+        described = super().openapi()
+        schemas = described.setdefault("components", {}).setdefault("schemas", {})
+        schemas.setdefault(Problem.__name__, Problem.model_json_schema(mode="serialization"))
+        return described
+
+
+def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
+    """Make the application over an opened Memoranda, which stays the caller's to close.
+
+    With `work`, a worker takes in what is added for as long as the application runs.
+    """
+    app = Api(
+        title="Memoranda",
+        version=version("memoranda"),
+        summary="What an agent's run may know, remember and be shown.",
+        docs_url=None,  # the pages that come with the framework load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would repeat a Host that the caller chose
+        generate_unique_id_function=_operation_id,
+        lifespan=lambda _: _working(memoranda) if work else _idle(),
+    )
+    app.state.memoranda = memoranda
+    for room in ROOMS:
+        app.include_router(room)
+    tell_problems(app)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+@asynccontextmanager
+async def _idle() -> AsyncIterator[None]:
+    yield
+
+
+@asynccontextmanager
+async def _working(memoranda: Memoranda) -> AsyncIterator[None]:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(memoranda.worker.run)
+        yield
+        tasks.cancel_scope.cancel()

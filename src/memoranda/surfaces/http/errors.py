@@ -1,0 +1,34 @@
+"""What only a conversation over HTTP can get wrong."""
+
+from memoranda.words.errors import Invalid, NotFound, Unavailable
+
+
+class UnknownRoute(NotFound):
+    """No route has this path."""
+
+    code = "unknown_route"
+
+
+class MethodNotAllowed(Invalid):
+    """The route exists and does not answer this method."""
+
+    code = "method_not_allowed"
+
+
+class BrokenBody(Invalid):
+    """The request's body can't be read as what it claims to be."""
+
+    code = "broken_body"
+
+
+class UnsupportedMediaType(Invalid):
+    """The body is of a type that this route does not read."""
+
+    code = "unsupported_media_type"
+
+
+class InternalError(Unavailable):
+    """Something broke that should not: a defect of Memoranda, written to its log."""
+
+    code = "internal_error"
+    retryable = False

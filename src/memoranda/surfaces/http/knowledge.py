@@ -1,0 +1,119 @@
+"""Routes for knowledge: documents taken in, followed, searched and removed."""
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from pydantic import BaseModel
+
+from memoranda.knowledge.errors import DocumentTooLarge
+from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourcePage, SourceStatus
+from memoranda.surfaces.http.credentials import Caller
+from memoranda.surfaces.http.operation import Operation, raises
+from memoranda.surfaces.http.pages import Body
+from memoranda.surfaces.http.product import Product
+from memoranda.words.errors import Conflict, Invalid, ReadOnly
+
+routes = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=Operation)
+
+FIELDS: Final = ("file", "kind", "title", "uri", "object_key", "platform")
+
+
+class SourceTaken(BaseModel):
+    """A document that was taken, and waits to be read."""
+
+    id: UUID
+    status: SourceStatus
+
+
+class SearchToDo(Body):
+    """What to look for, and where."""
+
+    query: str
+    limit: int = 8
+    include_organization: bool = True
+    include_platform: bool = False
+    source_ids: list[UUID] | None = None
+
+
+@routes.post("/sources", status_code=202)
+@raises(Conflict, DocumentTooLarge, ReadOnly)
+async def add_source(
+    request: Request,
+    who: Caller,
+    product: Product,
+    *,
+    file: Annotated[UploadFile, File(description="The document.")],
+    title: Annotated[str | None, Form(description="Without one, the file's name.")] = None,
+    kind: Annotated[SourceKind | None, Form(description="Told from the name if left out.")] = None,
+    uri: Annotated[str | None, Form(description="Where it comes from.")] = None,
+    object_key: Annotated[str | None, Form(description="What the host calls it.")] = None,
+    platform: Annotated[bool, Form(description="For every organization; the operator's.")] = False,
+) -> SourceTaken:
+    """Put a document in line to be taken in. GET the source to see how it goes."""
+    _check_fields(await request.form())
+    source = await product.knowledge.add(
+        who,
+        await file.read(),
+        kind=kind,
+        title=title or file.filename or "",
+        uri=uri,
+        object_key=object_key,
+        platform=platform,
+    )
+    return SourceTaken(id=source.id, status=source.status)
+
+
+def _check_fields(form: Any) -> None:
+    sent = [name for name, _ in form.multi_items()]
+    unknown = [name[:80] for name in sent if name not in FIELDS]
+    if unknown or len(set(sent)) < len(sent):
+        raise Invalid(
+            f"The form has the fields {', '.join(FIELDS)}, each once; leave out what else there is.",
+            errors=[{"path": ["body", name], "message": "Unknown field."} for name in unknown[:20]],
+        )
+
+
+@routes.get("/sources")
+async def list_sources(
+    who: Caller,
+    product: Product,
+    cursor: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> SourcePage:
+    """List sources, the newest first."""
+    return await product.knowledge.page(who, limit=limit, cursor=cursor)
+
+
+@routes.get("/sources/{source_id}")
+async def get_source(source_id: UUID, who: Caller, product: Product) -> Source:
+    """Get a source: its status, the reason why it failed, how far it is."""
+    return await product.knowledge.get(who, source_id)
+
+
+@routes.post("/sources/{source_id}/retry", status_code=202)
+@raises(Conflict, ReadOnly)
+async def retry_source(source_id: UUID, who: Caller, product: Product) -> SourceTaken:
+    """Put a failed source in line again."""
+    source = await product.knowledge.retry(who, source_id)
+    return SourceTaken(id=source.id, status=source.status)
+
+
+@routes.delete("/sources/{source_id}", status_code=204)
+@raises(ReadOnly)
+async def remove_source(source_id: UUID, who: Caller, product: Product) -> None:
+    """Remove a source with all that was made of it."""
+    await product.knowledge.remove(who, source_id)
+
+
+@routes.post("/search")
+async def search_knowledge(body: SearchToDo, who: Caller, product: Product) -> SearchAnswer:
+    """Find the passages that answer a query, best first."""
+    return await product.knowledge.search(
+        who,
+        body.query,
+        limit=body.limit,
+        include_organization=body.include_organization,
+        include_platform=body.include_platform,
+        source_ids=body.source_ids,
+    )

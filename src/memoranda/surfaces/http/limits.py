@@ -1,0 +1,69 @@
+"""Bounds what a request may send: its size, counted as it arrives, and the type that it claims."""
+
+from collections.abc import AsyncGenerator
+from typing import Final
+
+from fastapi import Request
+
+from memoranda.surfaces.http.errors import BrokenBody, UnsupportedMediaType
+from memoranda.surfaces.http.jsontext import read_json
+from memoranda.words.errors import Invalid, NotFound, OverLimit
+
+FORM_ROOM: Final = 64 * 1024
+"""Bytes that a form may have beside its file: the other fields and the lines between."""
+
+JSON: Final = "application/json"
+FORM: Final = "multipart/form-data"
+
+
+class BoundedRequest(Request):
+    """A request whose body ends at a limit, in bytes, and whose JSON is read strictly."""
+
+    def __init__(self, request: Request, most: int) -> None:
+        super().__init__(request.scope, request.receive)
+        self._most = most
+
+    async def stream(self) -> AsyncGenerator[bytes, None]:
+        """The body as it arrives. Raises `OverLimit` once it is known to be too long."""
+        received = _stated_length(self)
+        if received > self._most:
+            raise _over_limit(self._most)
+        received = 0
+        async for chunk in super().stream():
+            received += len(chunk)
+            if received > self._most:
+                raise _over_limit(self._most)
+            yield chunk
+
+    async def json(self) -> object:
+        """The body's JSON; see `read_json` for what it refuses."""
+        return read_json(await self.body())
+
+
+def check_address(request: Request) -> None:
+    """Refuse a path or query that no store could look up: one with a NUL in it."""
+    if "\0" in request.scope["path"]:
+        raise NotFound("There is nothing with a NUL in its name; take it out of the path.")
+    if "%00" in request.url.query or "\0" in request.url.query:
+        raise Invalid("The query holds a NUL character: take it out.", field="query")
+
+
+def check_media_type(request: Request, wanted: str) -> None:
+    """Refuse a body that says it is of another type than `wanted`, or says nothing."""
+    if not _stated_length(request) and "transfer-encoding" not in request.headers:
+        return
+    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if sent == wanted or (wanted == JSON and sent.endswith("+json")):
+        return
+    raise UnsupportedMediaType(f"This route reads {wanted}: say so in Content-Type, and send that.")
+
+
+def _stated_length(request: Request) -> int:
+    stated = request.headers.get("content-length", "0")
+    if not (stated.isascii() and stated.isdecimal() and len(stated) < 20):
+        raise BrokenBody("Content-Length is no length that a body can have.")
+    return int(stated)
+
+
+def _over_limit(most: int) -> OverLimit:
+    return OverLimit(f"The body is too large; this route reads at most {most} bytes.", limit=most)

@@ -1,0 +1,122 @@
+"""One operation of the API: what every route does around its function, and every error it states."""
+
+import logging
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, ClassVar, Final, TypeVar
+
+from fastapi import Request, params
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from memoranda.storage import StorageBusy, StorageUnavailable
+from memoranda.surfaces.http.answers import answers
+from memoranda.surfaces.http.credentials import sign_in
+from memoranda.surfaces.http.errors import BrokenBody, InternalError, UnsupportedMediaType
+from memoranda.surfaces.http.limits import (
+    FORM,
+    FORM_ROOM,
+    JSON,
+    BoundedRequest,
+    check_address,
+    check_media_type,
+)
+from memoranda.surfaces.http.problems import DEFECT
+from memoranda.surfaces.http.product import product
+from memoranda.words.errors import (
+    Invalid,
+    MemorandaError,
+    NotFound,
+    OverLimit,
+    Refused,
+    Unauthenticated,
+)
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+logger: Final = logging.getLogger(__name__)
+
+
+def raises(*errors: type[MemorandaError]) -> Callable[[Endpoint], Endpoint]:
+    """State which errors a route's own work may end in, beside those that its shape implies."""
+
+    def stated(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, "raises", errors)  # noqa: B010 - a function has no such attribute to a type checker
+        return endpoint
+
+    return stated
+
+
+class Operation(APIRoute):
+    """A route for callers with a key.
+
+    The caller is found before the body is read; the body is bounded; a defect is logged
+    and told as `internal_error`. The description of the API states each error it can answer.
+    """
+
+    public: ClassVar[bool] = False
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:
+        super().__init__(path, endpoint, **settings)
+        self.responses = answers([*getattr(endpoint, "raises", ()), *self._implied()])
+
+    def _implied(self) -> Iterator[type[MemorandaError]]:
+        yield InternalError
+        if self.public:
+            return
+        yield from (StorageBusy, StorageUnavailable, Unauthenticated, Refused, Invalid)
+        if self.dependant.path_params:
+            yield NotFound
+        if self.body_field is not None:
+            yield from (BrokenBody, OverLimit, UnsupportedMediaType)
+
+    def get_route_handler(self) -> Handler:
+        """The route's function with all that stands before and after it."""
+        handle = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            try:
+                check_address(request)
+                if not self.public:
+                    await sign_in(request)
+                return await handle(self._bounded(request))
+            except HTTPException as error:
+                # The framework takes any failure to read a body for its own.
+                if isinstance(error.__cause__, MemorandaError):
+                    raise error.__cause__ from None
+                raise
+            except (MemorandaError, RequestValidationError):
+                raise
+            except Exception as error:  # noqa: BLE001 - a defect must not tell the caller what it is
+                raise self._defect(error) from None
+
+        return handler
+
+    def _bounded(self, request: Request) -> Request:
+        if self.body_field is None:
+            return request
+        settings = product(request).settings
+        if isinstance(self.body_field.field_info, params.Form):
+            check_media_type(request, FORM)
+            return BoundedRequest(request, settings.max_upload_bytes + FORM_ROOM)
+        check_media_type(request, JSON)
+        return BoundedRequest(request, settings.max_body_bytes)
+
+    def _defect(self, error: Exception) -> InternalError:
+        # The error's own message may quote what people wrote, so only its type and place are kept.
+        logger.error(
+            "%s in %s\n%s",
+            type(error).__name__,
+            self.name,
+            "".join(traceback.format_tb(error.__traceback__)),
+        )
+        return DEFECT
+
+
+class PublicOperation(Operation):
+    """A route that anybody may ask."""
+
+    public = True

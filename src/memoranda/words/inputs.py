@@ -1,0 +1,87 @@
+"""What a caller hands in, checked before anything is done with it: each refusal names its field."""
+
+import json
+from datetime import datetime
+
+from memoranda.words.errors import Invalid, OverLimit
+
+SHORT_TEXT = 200
+"""Characters that a name, a slug or an external id may have."""
+
+
+def text_input(field: str, text: str, *, limit: int = SHORT_TEXT) -> str:
+    """Return `text` trimmed; every store and wire can hold it.
+
+    Raises `Invalid` for a blank text, a NUL or half of a surrogate pair, and
+    `OverLimit` beyond `limit` characters.
+    """
+    check_storable(field, text)
+    trimmed = text.strip()
+    if not trimmed:
+        raise Invalid(f"{field} is empty: give it some text.", field=field)
+    check_length(field, trimmed, limit)
+    return trimmed
+
+
+def optional_text_input(field: str, text: str | None, *, limit: int = SHORT_TEXT) -> str | None:
+    """`text_input`, where None is no text at all."""
+    return None if text is None else text_input(field, text, limit=limit)
+
+
+def check_storable(field: str, text: str) -> None:
+    """Raise `Invalid` when `text` holds what no UTF-8 text column can: a NUL or a lone surrogate."""
+    if "\0" in text:
+        raise Invalid(f"{field} holds a NUL character: take it out.", field=field)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Invalid(
+            f"{field} holds half of a surrogate pair, which is no character: send whole characters.",
+            field=field,
+        ) from None
+
+
+def check_length(field: str, text: str, limit: int) -> None:
+    """Raise `OverLimit` when `text` has more than `limit` characters."""
+    if len(text) > limit:
+        raise OverLimit(
+            f"{field} has {len(text)} characters and may have {limit}: shorten it.",
+            field=field,
+            limit=limit,
+        )
+
+
+def check_json(field: str, value: object, *, limit: int) -> None:
+    """Raise unless `value` is JSON that can be stored, of at most `limit` bytes of UTF-8.
+
+    `Invalid` for what JSON can't say (NaN, other types, too deep) or a text column
+    can't hold, `OverLimit` for the size.
+    """
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise Invalid(
+            f"{field} is not JSON: use objects, lists, texts, finite numbers, true, false and null, "
+            "without cycles and not nested without end.",
+            field=field,
+        ) from None
+    check_storable(field, written)
+    if "\\u0000" in written:
+        raise Invalid(f"{field} holds a NUL character: take it out.", field=field)
+    size = len(written.encode())
+    if size > limit:
+        raise OverLimit(
+            f"{field} has {size} bytes and may have {limit}: shorten it.", field=field, limit=limit
+        )
+
+
+def check_count(field: str, count: int, *, most: int) -> None:
+    """Raise `Invalid` unless `count` is between 1 and `most`."""
+    if not 1 <= count <= most:
+        raise Invalid(f"{field} is {count} and must be between 1 and {most}.", field=field)
+
+
+def check_zone(field: str, time: datetime | None) -> None:
+    """Raise `Invalid` for a time that does not say its zone."""
+    if time is not None and time.utcoffset() is None:
+        raise Invalid(f"{field} names no time zone: add one, such as Z for UTC.", field=field)
