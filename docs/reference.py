@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import memoranda
-from docs.reference_cli import cli_page
-from docs.reference_http import http_page
+from docs.cli_reference import cli_page
+from docs.http_reference import http_page
 from memoranda.settings import Settings
 from memoranda.words.errors import MemorandaError
 
@@ -104,7 +104,7 @@ def cell(text: str) -> str:
 
 
 PAGES = {
-    "cli.md": lambda: cli_page(MADE),
+    "cli.md": cli_page,
     "errors.md": errors_page,
     "http.md": lambda: http_page(MADE),
     "settings.md": settings_page,

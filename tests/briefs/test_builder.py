@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from memoranda.briefs.builder import DefaultContextBuilder
 from memoranda.briefs.models import (
+    ContextBrief,
     ContextItem,
     ContextKind,
     ContextPolicy,
@@ -262,8 +263,16 @@ async def test_cancelling_the_builder_cancels_active_reads_and_makes_no_brief() 
     packed: list[str] = []
 
     class WatchedPacker(ContextPacker):
-        def pack(self, *args: object, **kwargs: object) -> object:  # type: ignore[override] # only watched
+        def pack(
+            self,
+            items: Iterable[ContextItem],
+            policy: ContextPolicy,
+            failed_sources: Sequence[str] = (),
+            *,
+            explain: bool = False,
+        ) -> ContextBrief:
             packed.append("a brief")
+            return super().pack(items, policy, failed_sources, explain=explain)
 
     def read_as(name: str) -> Read:
         async def read() -> list[ContextItem]:

@@ -169,6 +169,14 @@ def test_an_item_behind_a_dropped_one_may_still_fit() -> None:
     assert outcomes(pack(items, total=50)) == {"large": "over_total_budget", "small": "kept"}
 
 
+@pytest.mark.parametrize("measured", [0, 1])
+def test_line_ends_are_charged_too(measured: int) -> None:
+    # Each line is 40 bytes without its end, so a hundred ends are 25 tokens that must not be free.
+    items = [an_item("memory", "x" * 30, title="title0", tokens=measured) for _ in range(100)]
+    assert pack(items, total=800, each=600).tokens <= 600 + heading("memory")
+    assert pack(items, total=600).tokens <= 600
+
+
 def test_what_a_source_measured_covers_the_body_and_the_frame_is_added() -> None:
     item = an_item("memory", "four", title="t", ref=a_ref("1"), tokens=30)
     brief = pack([item])

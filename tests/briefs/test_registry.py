@@ -68,6 +68,6 @@ def test_a_policy_is_judged_by_the_schema_of_the_reader_where_there_is_one() -> 
     assert schemas["run_history"] is RunHistoryOptions
     source = {"name": "memory", "token_budget": 1, "options": {"depth": 2}}
     raw = {"sources": [source], "total_token_budget": 1}
-    assert check_policy(raw, schemas)
+    assert check_policy(raw, schemas).sources[0].options == {"depth": 2}
     with pytest.raises(PolicyRejected):
         check_policy(raw)

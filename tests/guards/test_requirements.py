@@ -1,14 +1,21 @@
 """What is pinned is what is asked for, in every file alike, and every pin has its hashes."""
 
 import re
+import sys
 import tomllib
 from typing import Any
 
 import pytest
 
-from tests.guards.source import ROOT
+from tests.guards.source import ROOT, imports, modules
 
 PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9._-]*)==(?P<version>[^\s;]+)", re.MULTILINE)
+COMES_WITH = {
+    "psycopg_pool": "psycopg",  # its `pool` extra
+    "pydantic_core": "pydantic",
+    "starlette": "fastapi",
+}
+NEEDED_UNSEEN = {"python-multipart"}  # FastAPI imports it to read forms
 FILES = ("build", "dev", "runtime")
 
 
@@ -57,6 +64,25 @@ def test_every_file_pins_the_same_versions(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_every_pin_has_its_hashes(name: str) -> None:
     assert not unhashed((ROOT / "requirements" / f"{name}.txt").read_text("utf-8"))
+
+
+def test_the_package_declares_what_it_imports_and_imports_what_it_declares(
+    project: dict[str, Any],
+) -> None:
+    listed = project["project"]
+    required = named(listed["dependencies"])
+    declared = required.union(*(named(extra) for extra in listed["optional-dependencies"].values()))
+    imported = {distribution(name) for module in modules() for _, name in imports(module.tree)}
+    assert imported - {None} <= declared
+    assert required <= imported | NEEDED_UNSEEN
+
+
+def distribution(imported: str) -> str | None:
+    """What has to be required for an import; None for the package's own and Python's modules."""
+    top = imported.split(".", maxsplit=1)[0]
+    if top in sys.stdlib_module_names or top in {"", "memoranda"}:
+        return None
+    return COMES_WITH.get(top, top.replace("_", "-"))
 
 
 def test_every_dependency_of_the_package_gives_its_reason() -> None:

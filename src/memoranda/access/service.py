@@ -64,11 +64,10 @@ class Access:
 
         However many processes ask at once, one organization is made.
         """
-        found = await self._default() or await self._make_default()
+        found = await self._storage.read(PLATFORM, store.default_organization)
+        if found is None:
+            found = await self._make_default()
         return Principal(organization_id=found.id, role=Role.OWNER, user_id=found.owner_id)
-
-    async def _default(self) -> Organization | None:
-        return await self._storage.read(PLATFORM, store.default_organization)
 
     async def _make_default(self) -> Organization:
         try:
@@ -76,8 +75,8 @@ class Access:
                 new_id(), store.add_organization, "Default", is_default=True
             )
         except ConstraintViolated:
-            # Somebody else was first, and has committed: that is why ours was refused.
-            found = await self._default()
+            # Somebody was first. Asked as a write, this waits for whatever refused ours.
+            found = await self._storage.write(PLATFORM, store.default_organization)
             if found is None:
                 raise
             return found

@@ -63,7 +63,7 @@ def default_policy(
     scale = max(total_token_budget, DEFAULT_TOTAL_TOKENS)
     return ContextPolicy(
         sources=[
-            _source(name, tokens * scale // DEFAULT_TOTAL_TOKENS)
+            _source(name, tokens * scale // DEFAULT_TOTAL_TOKENS, knowledge_items=20)
             for name, tokens in _DEFAULT_TOKENS.items()
             if name in present
         ],
@@ -71,10 +71,13 @@ def default_policy(
     )
 
 
-def _source(name: ContextKind, token_budget: int) -> ContextSourceSpec:
+def _source(name: ContextKind, token_budget: int, *, knowledge_items: int = 8) -> ContextSourceSpec:
     if name == "knowledge":
         return ContextSourceSpec(
-            name=name, token_budget=token_budget, limit=8, options=dict(_KNOWLEDGE_OPTIONS)
+            name=name,
+            token_budget=token_budget,
+            limit=knowledge_items,
+            options=dict(_KNOWLEDGE_OPTIONS),
         )
     return ContextSourceSpec(name=name, token_budget=token_budget)
 
@@ -90,7 +93,7 @@ def _misshapen(raw: object) -> Iterator[Rejection]:
     try:
         ContextPolicy.model_validate(raw)
     except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False, include_context=False):
+        for found in error.errors(include_url=False):
             yield found["loc"], f"{found['msg']}."
 
 
@@ -140,7 +143,7 @@ def _bad_options(at: Path, spec: ContextSourceSpec, schema: type[BaseModel]) -> 
     try:
         schema.model_validate(options)
     except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False, include_context=False):
+        for found in error.errors(include_url=False):
             yield (*at, *found["loc"]), f"{found['msg']}."
 
 

@@ -1,6 +1,7 @@
 """From uploaded bytes to a searchable source: read, cut and indexed off the event loop, stored at once."""
 
 import asyncio
+import logging
 from datetime import timedelta
 from typing import Final
 
@@ -10,7 +11,9 @@ from memoranda.knowledge.extract import extract
 from memoranda.knowledge.models import Claim, Source, SourceKind
 from memoranda.search.document import IndexedDocument, index_document
 from memoranda.storage import Scope, Storage
-from memoranda.words.errors import MemorandaError, Unavailable
+from memoranda.words.errors import MemorandaError
+
+logger = logging.getLogger(__name__)
 
 TRIES: Final = 3
 """How often an ingestion that broke for no reason of the document's own is tried."""
@@ -37,11 +40,14 @@ async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) ->
     try:
         chunks, indexed = await asyncio.to_thread(_read, content, row.kind, row.title, limit)
         await storage.write(scope, store.finish, claim, row.digest, chunks, indexed)
-    except Unavailable:
-        await _later(storage, scope, claim, row.attempts)
     except MemorandaError as error:
-        await storage.write(scope, store.fail, claim, str(error))
-    except Exception:  # whatever broke, the source must not wait for ever
+        if error.retryable:
+            await _later(storage, scope, claim, row.attempts)
+        else:
+            await storage.write(scope, store.fail, claim, str(error))
+    except Exception as error:  # noqa: BLE001 - whatever broke, the source must not wait for ever
+        # The type alone: an error's message may quote the document.
+        logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)  # noqa: TRY400 - see above
         await _later(storage, scope, claim, row.attempts)
     finally:
         beat.cancel()

@@ -40,6 +40,18 @@ class Source(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """What is added: the bytes, their SHA-256 in hexadecimal, and what they are called."""
+
+    content: bytes
+    digest: str
+    kind: SourceKind
+    title: str
+    uri: str | None
+    object_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A source, and the worker that holds it until its lease ends."""
 

@@ -15,6 +15,7 @@ from memoranda.knowledge.extract import kind_of
 from memoranda.knowledge.ingest import LEASE, ingest
 from memoranda.knowledge.models import (
     Claim,
+    Document,
     SearchAnswer,
     SearchResult,
     Source,
@@ -22,8 +23,7 @@ from memoranda.knowledge.models import (
     SourcePage,
 )
 from memoranda.search.terms import read_query
-from memoranda.storage import PLATFORM, Scope, Storage, Transaction
-from memoranda.storage.signals import KNOWLEDGE, signal
+from memoranda.storage import PLATFORM, Scope, Storage
 from memoranda.words.errors import Conflict, NotFound
 from memoranda.words.inputs import check_count, optional_text_input, text_input
 from memoranda.words.subject import ContextSubject
@@ -72,16 +72,15 @@ class Knowledge:
                 limit=self._max_bytes,
             )
         name = text_input("title", title, limit=LONGEST_NAME)
-        return await self._storage.write(
-            scope,
-            _add,
-            content,
+        document = Document(
+            content=content,
             digest=hashlib.sha256(content).hexdigest(),
             kind=kind or kind_of(PurePath(uri or title).name),
             title=name,
             uri=optional_text_input("uri", uri, limit=LONGEST_NAME),
             object_key=optional_text_input("object_key", object_key, limit=LONGEST_NAME),
         )
+        return await self._storage.write(scope, store.add, document)
 
     async def get(self, who: Principal, source_id: UUID) -> Source:
         """A source of the caller's organization, or of the platform. Raises `NotFound`."""
@@ -105,7 +104,7 @@ class Knowledge:
         """Put a failed source in line again. Raises `NotFound`, or `Conflict` where it has not failed."""
         source = await self.get(who, source_id)
         scope = self._scope_to_write(who, platform=source.organization_id is None)
-        if not await self._storage.write(scope, _repeat, source_id):
+        if not await self._storage.write(scope, store.repeat, source_id):
             raise Conflict(
                 f"The source is {source.status}: only a failed one can be tried again.",
                 status=source.status,
@@ -204,20 +203,6 @@ class Knowledge:
 def _scopes(organization_id: UUID, *, organization: bool, platform: bool) -> list[Scope]:
     own: list[Scope] = [organization_id] if organization else []
     return [*own, PLATFORM] if platform else own
-
-
-def _add(tx: Transaction, content: bytes, **fields: str | None) -> Source:
-    source = store.add(tx, content, **fields)
-    if source.status == "pending":
-        signal(tx, KNOWLEDGE)
-    return source
-
-
-def _repeat(tx: Transaction, source_id: UUID) -> bool:
-    repeated = store.repeat(tx, source_id)
-    if repeated:
-        signal(tx, KNOWLEDGE)
-    return repeated
 
 
 def _unknown(source_id: UUID) -> NotFound:

@@ -5,14 +5,15 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import BindParameter, bindparam, delete, insert, select, update
 
 from memoranda.knowledge.chunk import Chunk
-from memoranda.knowledge.models import CHUNK_KIND, Claim, SearchResult, Source
+from memoranda.knowledge.models import CHUNK_KIND, Claim, Document, SearchResult, Source
 from memoranda.search import store as index
 from memoranda.search.document import IndexedDocument
 from memoranda.search.terms import Query
 from memoranda.storage import Row, Transaction, mine, one_of
+from memoranda.storage.signals import KNOWLEDGE, signal
 from memoranda.storage.tables import knowledge_chunks, knowledge_sources, knowledge_uploads
 from memoranda.words.ids import new_id
 from memoranda.words.ref import ResourceRef
@@ -20,7 +21,7 @@ from memoranda.words.ref import ResourceRef
 COLLECTION: Final = "knowledge"
 _LAST: Final = UUID(int=2**128 - 1)
 
-_source = bindparam("source")
+_source: BindParameter[UUID] = bindparam("source")
 _SOURCE_COLUMNS = [knowledge_sources.c[name] for name in Source.model_fields]
 
 ADD_SOURCE: Final = insert(knowledge_sources)
@@ -158,53 +159,54 @@ CHUNKS: Final = (
 )
 
 
-def add(
-    tx: Transaction,
-    content: bytes,
-    *,
-    digest: str,
-    kind: str,
-    title: str,
-    uri: str | None,
-    object_key: str | None,
-) -> Source:
+def add(tx: Transaction, document: Document) -> Source:
     """Put a document in line to be ingested; the same object key or URI is the same source.
 
     The same bytes under the same key change nothing, unless their last try failed. Other
     bytes take the source out of the search until they are ready.
     """
-    known = _same(tx, uri, object_key)
-    if known is not None and known.digest == digest and known.status != "failed":
+    known = _same(tx, document.uri, document.object_key)
+    if known is not None and known.digest == document.digest and known.status != "failed":
         return _source_of(known)
     if known is None:
-        source_id = new_id()
-        tx.run(
-            ADD_SOURCE,
-            id=source_id,
-            kind=kind,
-            title=title,
-            uri=uri,
-            object_key=object_key,
-            digest=digest,
-            status="pending",
-            size=len(content),
-            created_at=tx.now,
-            updated_at=tx.now,
-        )
+        source_id = _add_source(tx, document)
     else:
         source_id = known.id
-        _clear(tx, source_id)
-        tx.run(
-            RENEW,
-            source=source_id,
-            new_kind=kind,
-            new_title=title,
-            new_digest=digest,
-            new_size=len(content),
-            now=tx.now,
-        )
-    tx.run(ADD_UPLOAD, source_id=source_id, content=content)
+        _renew(tx, source_id, document)
+    tx.run(ADD_UPLOAD, source_id=source_id, content=document.content)
+    signal(tx, KNOWLEDGE)
     return _source_of(tx.one(GET_SOURCE, source=source_id))
+
+
+def _add_source(tx: Transaction, document: Document) -> UUID:
+    source_id = new_id()
+    tx.run(
+        ADD_SOURCE,
+        id=source_id,
+        kind=document.kind,
+        title=document.title,
+        uri=document.uri,
+        object_key=document.object_key,
+        digest=document.digest,
+        status="pending",
+        size=len(document.content),
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    return source_id
+
+
+def _renew(tx: Transaction, source_id: UUID, document: Document) -> None:
+    _clear(tx, source_id)
+    tx.run(
+        RENEW,
+        source=source_id,
+        new_kind=document.kind,
+        new_title=document.title,
+        new_digest=document.digest,
+        new_size=len(document.content),
+        now=tx.now,
+    )
 
 
 def get(tx: Transaction, source_id: UUID) -> Source | None:
@@ -220,7 +222,10 @@ def page(tx: Transaction, before: UUID | None, most: int) -> list[Source]:
 
 def repeat(tx: Transaction, source_id: UUID) -> bool:
     """Put a failed source in line again; False where it is not a failed one."""
-    return tx.run(REPEAT, source=source_id, now=tx.now) == 1
+    repeated = tx.run(REPEAT, source=source_id, now=tx.now) == 1
+    if repeated:
+        signal(tx, KNOWLEDGE)
+    return repeated
 
 
 def remove(tx: Transaction, source_id: UUID) -> bool:

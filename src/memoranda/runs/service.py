@@ -11,7 +11,7 @@ from memoranda.runs.models import Activity, ActivityPage, LogLevel, Run, RunLog,
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
-from memoranda.words.inputs import check_count, check_json, text_input
+from memoranda.words.inputs import check_count, json_input, text_input
 from memoranda.words.subject import ContextSubject
 
 INPUT_BYTES: Final = 256 * 1024
@@ -42,8 +42,8 @@ class Runs:
         """
         organization = organization_for(who, Permission.WRITE_RUNS)
         subject = subject_of(who, agent_id, user_id, trigger_id)
-        check_json("input", input, limit=INPUT_BYTES)
-        return await self._storage.write(organization, _create, who, subject, parent_id, input)
+        kept = json_input("input", input, limit=INPUT_BYTES)
+        return await self._storage.write(organization, _create, who, subject, parent_id, kept)
 
     async def get(self, who: Principal, run_id: UUID) -> Run:
         """The run. Raises `NotFound`."""
@@ -62,9 +62,9 @@ class Runs:
         """Add a line to the run's log; `metadata` is ids and counts, at most 16 KB. Raises `NotFound`."""
         organization = organization_for(who, Permission.WRITE_RUNS)
         step = text_input("step", step)
-        check_json("metadata", metadata, limit=LOG_BYTES)
+        kept = json_input("metadata", metadata or {}, limit=LOG_BYTES)
         return await self._storage.write(
-            organization, _log, who, run_id, level=level, step=step, metadata=metadata or {}
+            organization, _log, who, run_id, level=level, step=step, metadata=kept
         )
 
     async def logs(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import BindParameter, bindparam, delete, insert, select, update
 
 from memoranda.search.document import IndexedDocument, TermCount, count_of
 from memoranda.search.lexical import Candidate, Corpus, Hit, rank
@@ -15,8 +15,8 @@ from memoranda.search.terms import Query
 from memoranda.storage import Transaction, one_of, upsert
 from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
 
-_collection = bindparam("in_collection")
-_document = bindparam("document")
+_collection: BindParameter[str] = bindparam("in_collection")
+_document: BindParameter[UUID] = bindparam("document")
 
 ADD_DOCUMENT: Final = insert(search_documents)
 ADD_POSTINGS: Final = insert(search_postings)

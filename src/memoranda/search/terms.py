@@ -99,7 +99,7 @@ def read_query(text: str) -> Query:
 
 def _terms_asked(token: str) -> list[str]:
     if _is_unspaced(token):
-        return [token]
+        return _pairs(token) or [token]
     return [_term(token)]
 
 

@@ -36,9 +36,10 @@ class Storage:
     async def open(cls, url: str, *, clock: Callable[[], datetime] = system_clock) -> Self:
         """Open the database at `url`: `sqlite:///file`, a bare path, or `postgresql://…`.
 
-        The schema must be there (`memoranda.storage.migrate`). Raises `Invalid`
-        for another kind of URL, `UnsafeRole` for a PostgreSQL role that could
-        look past row security, `StorageUnavailable` when nothing answers.
+        The schema must be there (`memoranda.storage.migrate`): `SchemaMismatch`
+        says that it is not, or is another version's. Raises `Invalid` for another
+        kind of URL, `UnsafeRole` for a PostgreSQL role that could look past row
+        security, `StorageUnavailable` when nothing answers.
         """
         backend = backend_of(url)(database_url(url), clock)
         await asyncio.to_thread(backend.open)
@@ -46,6 +47,7 @@ class Storage:
 
     async def close(self) -> None:
         """Finish what is queued and give everything back."""
+        await asyncio.sleep(0)  # what this turn of the event loop submitted is queued after it
         await asyncio.to_thread(self._backend.close)
 
     async def read(
@@ -57,8 +59,8 @@ class Storage:
         **kwargs: P.kwargs,
     ) -> T:
         """Run `fn(transaction, …)` on one unchanging view of the scope's rows."""
-        work = Work(scope, partial(_call, fn, args, kwargs))
-        self._backend.submit_read(work)
+        work = Work(scope, partial(_call, fn, args, kwargs), writes=False)
+        self._backend.submit(work)
         return await work.result()
 
     async def write(
@@ -70,8 +72,8 @@ class Storage:
         **kwargs: P.kwargs,
     ) -> T:
         """Run `fn(transaction, …)` and return once what it wrote is durable; an error takes all of it back."""
-        work = Work(scope, partial(_call, fn, args, kwargs))
-        self._backend.submit_write(work)
+        work = Work(scope, partial(_call, fn, args, kwargs), writes=True)
+        self._backend.submit(work)
         return await work.result()
 
 

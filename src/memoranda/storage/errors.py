@@ -11,6 +11,10 @@ class ConstraintViolated(Exception):
         self.name = name
 
 
+class LostRace(Exception):
+    """Another transaction got in between (deadlock, serialization): the write runs again by itself."""
+
+
 class StorageUnavailable(Unavailable):
     """The database can't be reached or can't write (disk full, connection lost); nothing was written."""
 

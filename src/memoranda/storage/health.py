@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -45,38 +46,46 @@ def shown(url: str) -> str:
 
 
 def _sqlite(path: Path) -> Iterator[Finding]:
-    from memoranda.storage.dialects.sqlite import connect  # noqa: PLC0415 - only the one that is used
-
     yield Finding("sqlite", True, f"SQLite {sqlite3.sqlite_version}")
     if not path.exists():
         yield Finding("database", None, f"{path} is not there yet; the first command makes it")
         return
     try:
-        connection = connect(path)
+        version = _sqlite_version(path)
     except sqlite3.Error as error:
-        yield Finding("database", False, f"{path} can't be opened: {error}")
+        yield Finding("database", False, f"{path} can't be read: {error}")
         return
+    yield Finding("database", True, f"{path}, {path.stat().st_size} bytes")
+    yield _schema(version)
+    if version is not None:  # the product's own connection would make another file its own
+        yield from _sqlite_safeguards(path)
+
+
+def _sqlite_safeguards(path: Path) -> Iterator[Finding]:
+    """What the product's own connection gets."""
+    from memoranda.storage.dialects.sqlite import connect  # noqa: PLC0415 - only the one that is used
+
     try:
-        yield Finding("database", True, f"{path}, {path.stat().st_size} bytes")
-        yield _schema(_sqlite_version(connection))
-        mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
-        yield Finding("write_ahead_log", mode == "wal", f"journal_mode is {mode}")
-        level = connection.execute("PRAGMA synchronous").fetchone()[0]
-        durable = level >= _FULL
-        yield Finding(
-            "durability", durable, f"synchronous is {'FULL' if durable else level}: an "
-            f"acknowledged write {'is on the disk' if durable else 'may be lost'}",
-        )  # fmt: skip
-    finally:
-        connection.close()
+        with closing(connect(path)) as connection:
+            mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+            level = connection.execute("PRAGMA synchronous").fetchone()[0]
+    except sqlite3.Error as error:
+        yield Finding("write_ahead_log", False, f"{path} can't be written: {error}")
+        return
+    yield Finding("write_ahead_log", mode == "wal", f"journal_mode is {mode}")
+    durable = level >= _FULL
+    kept = "an acknowledged write is on the disk" if durable else "a power cut may lose writes"
+    yield Finding("durability", durable, f"synchronous is {'FULL' if durable else level}: {kept}")
 
 
-def _sqlite_version(connection: sqlite3.Connection) -> str | None:
-    known = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-    if connection.execute(known).fetchone() is None:
-        return None
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    return row[0] if row else None
+def _sqlite_version(path: Path) -> str | None:
+    """The schema that a file holds, read without writing to it."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        known = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+        if connection.execute(known).fetchone() is None:
+            return None
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return row[0] if row else None
 
 
 def _postgres(url: str) -> Iterator[Finding]:

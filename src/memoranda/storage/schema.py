@@ -3,17 +3,18 @@
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import create_engine, event, inspect, select
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
+from memoranda.storage import version
 from memoranda.storage.database import backend_of, database_url
-from memoranda.storage.errors import SchemaMismatch, StorageUnavailable
+from memoranda.storage.dialects.base import Backend
+from memoranda.storage.errors import SchemaMismatch
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
-# The newest file in migrations/versions; a test holds the two together.
-HEAD: Final = "0001"
+HEAD: Final = version.HEAD
 _LOCK: Final = 0x6D656D6F  # any number that no other program uses
 
 
@@ -21,29 +22,30 @@ def migrate(url: str) -> None:
     """Create or upgrade the schema at `url`; does nothing when it is there. Blocks.
 
     Two processes that start together wait for each other. Raises
-    `StorageUnavailable` when nothing answers and `SchemaMismatch` when the
-    database was made by a newer version.
+    `StorageUnavailable` when nothing answers, `UnsafeRole` before it makes
+    anything with a role that could look past row security, and `SchemaMismatch`
+    when the database was made by a newer version.
     """
+    backend = backend_of(url)
     if _is_file(url):
         Path(make_url(database_url(url)).database or "").parent.mkdir(parents=True, exist_ok=True)
+    if backend.schema_version(database_url(url)) == HEAD:
+        return
     engine = migration_engine(url)
     try:
         with engine.begin() as connection:
-            if schema_version(connection) != HEAD:
-                if connection.dialect.name == "postgresql":
-                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-                _upgrade(connection, url)
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            _upgrade(connection, backend)
     except OperationalError as error:
-        raise StorageUnavailable(
-            f"The database can't be opened: {error.orig}. Check its address."
-        ) from error
+        raise backend.failure(error.orig or error) from error
     finally:
         engine.dispose()
 
 
-def _upgrade(connection: Connection, url: str) -> None:
+def _upgrade(connection: Connection, backend: type[Backend]) -> None:
     from alembic import command  # noqa: PLC0415 - half a second that only an upgrade needs
-    from alembic.util.exc import CommandError  # noqa: PLC0415
+    from alembic.util.exc import CommandError  # noqa: PLC0415 - see above
 
     try:
         command.upgrade(alembic_config(connection), "head")
@@ -51,7 +53,7 @@ def _upgrade(connection: Connection, url: str) -> None:
         raise SchemaMismatch(
             "The database was made by a newer Memoranda: upgrade this one, or use another database."
         ) from error
-    backend_of(url).install(connection)
+    backend.install(connection)
 
 
 def alembic_config(connection: Connection) -> Any:
@@ -62,17 +64,6 @@ def alembic_config(connection: Connection) -> Any:
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
     return config
-
-
-def schema_version(connection: Connection) -> str | None:
-    """The revision that the database is at; None for an empty one."""
-    from sqlalchemy import column, table  # noqa: PLC0415 - Alembic's own table, and nobody else's
-
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    return connection.execute(
-        select(column("version_num")).select_from(table("alembic_version"))
-    ).scalar()
 
 
 def migration_engine(url: str) -> Engine:

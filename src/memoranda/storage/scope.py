@@ -1,5 +1,6 @@
 """Whose rows a transaction may touch, and how each table says whose rows it holds."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal
@@ -9,6 +10,7 @@ from sqlalchemy import Table, Uuid, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import ColumnElement, FromClause
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.selectable import Alias, Join
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlalchemy.types import Boolean
 
@@ -23,7 +25,12 @@ PLATFORM: Final = Platform.PLATFORM
 Scope = UUID | Platform
 
 NIL: Final = UUID(int=0)
-SCOPE_BIND: Final = "scope_organization"
+
+# The parameters that the transaction fills by itself. A statement may not have its own of these names.
+SCOPE: Final = bindparam("scope_organization", type_=Uuid())  # in predicates
+OWNER: Final = bindparam("scope_owner", type_=Uuid())  # in a new row that names its organization
+PARENT: Final = bindparam("scope_parent", type_=Uuid())  # in a new row that names its parent
+RESERVED: Final = {bind.key: bind for bind in (SCOPE, OWNER, PARENT)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ def tenancy_of(table: Table) -> Tenancy:
 
 
 class Mine(ColumnElement[bool]):
-    """True for the rows of the transaction's own scope; rendered by the compiler, never by hand."""
+    """True for the rows of the transaction's own scope; only the scoped compiler can render it."""
 
     __visit_name__ = "mine"
     _traverse_internals = [("column", InternalTraversal.dp_clauseelement)]  # noqa: RUF012 - SQLAlchemy's own name
@@ -80,23 +87,30 @@ class Mine(ColumnElement[bool]):
         self.tenancy = tenancy
         self.column: ColumnElement[UUID] = table.c[tenancy.column]
 
-    def self_group(self, against: object = None) -> "Mine":
+    def self_group(self, against: object = None) -> "Mine":  # noqa: ARG002 - SQLAlchemy's signature
         """Itself: it renders as one comparison and needs no wrapper that would hide it from the guard."""
         return self
 
 
+@compiles(Mine)
+def _render(element: Mine, compiler: SQLCompiler, **kw: Any) -> str:
+    """What the scoped compiler makes of it; elsewhere, words, so that a statement can be printed."""
+    scoped = getattr(compiler, "visit_mine", None)
+    return str(scoped(element, **kw)) if scoped else f"mine({element.column})"
+
+
 def base_table(source: FromClause) -> Table | None:
-    """The declared table behind a table or its alias; None for anything else."""
+    """The declared table behind a table or its plain alias; None for anything else."""
     if isinstance(source, Table):
         return source
-    element = getattr(source, "element", None)
+    element = source.element if type(source) is Alias else None
     return element if isinstance(element, Table) else None
 
 
 def mine(source: FromClause) -> Mine:
-    """The scope's predicate on a table or alias, for subqueries and outer joins.
+    """The scope's predicate on a table or alias, where a statement wants to show it.
 
-    A statement's own top-level tables get theirs from the transaction.
+    The transaction adds it to every statement and subquery by itself.
     """
     table = base_table(source)
     tenancy = tenancy_of(table) if table is not None else None
@@ -106,11 +120,14 @@ def mine(source: FromClause) -> Mine:
     return Mine(source, tenancy)
 
 
-@compiles(Mine)
-def _render_mine(element: Mine, compiler: SQLCompiler, *, platform: bool = False, **kw: Any) -> str:
-    """`column = :scope`, or `column IS NULL` where the platform's rows hold NULL."""
-    if platform and element.tenancy.listed:
-        return "1 = 1"
-    if platform and element.tenancy.platform == "null":
-        return compiler.process(element.column.is_(None), **kw)
-    return compiler.process(element.column == bindparam(SCOPE_BIND, type_=Uuid()), **kw)
+def mine_of(sources: Iterable[FromClause]) -> Iterator[Mine]:
+    """The predicates that a FROM list needs in its WHERE.
+
+    The right side of an outer join is not among them: its predicate stands in
+    the ON clause, because a WHERE would drop the rows that found no partner.
+    """
+    for source in sources:
+        if isinstance(source, Join):
+            yield from mine_of([source.left] if source.isouter else [source.left, source.right])
+        elif (table := base_table(source)) is not None and isinstance(tenancy_of(table), Tenant):
+            yield mine(source)

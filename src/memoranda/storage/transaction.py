@@ -1,28 +1,61 @@
 """What a store function is given: one open transaction, held to one scope."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, Protocol
+from uuid import UUID
 
-from memoranda.storage.scope import Scope
-from memoranda.storage.statements import Row, Statement, Statements, insert_columns, scope_value
+from sqlalchemy import Table, bindparam, select
+
+from memoranda.storage.errors import ConstraintViolated
+from memoranda.storage.guard import GuardError
+from memoranda.storage.scope import Scope, Through
+from memoranda.storage.statements import Prepared, Row, Statement, Statements, owner_of
+from memoranda.storage.tables.base import METADATA
 
 
 class Cursor(Protocol):
     """The part of a database driver's cursor that a transaction needs."""
 
-    rowcount: int
+    @property
+    def rowcount(self) -> int: ...
+    def execute(self, sql: Any, parameters: Any = ..., /) -> object: ...
+    def executemany(self, sql: Any, parameters: Any, /) -> object: ...
+    def fetchall(self) -> list[Any]: ...
+    def fetchone(self) -> Any: ...
 
-    def execute(self, sql: str, parameters: Any = ..., /) -> object: ...
-    def executemany(self, sql: str, parameters: Sequence[Any], /) -> object: ...
-    def fetchall(self) -> list[tuple[Any, ...]]: ...
-    def fetchone(self) -> tuple[Any, ...] | None: ...
+
+class Port(Protocol):
+    """The part of a database in which transactions differ."""
+
+    statements: Statements
+
+    def lock(self, cursor: Cursor, key: str) -> None: ...
+    def failure(self, error: BaseException) -> BaseException: ...
+    def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str: ...
+
+
+class Waiter(Protocol):
+    """Whoever waits for the transaction; it may have gone away."""
+
+    @property
+    def cancelled(self) -> bool: ...
+
+
+class Cancelled(Exception):
+    """Nobody waits for the transaction any more, so it ends before its next statement."""
+
+
+class Ended(RuntimeError):
+    """The transaction was used after its function returned: return values, and not what makes them."""
 
 
 class Transaction:
     """Runs statements for one scope; every one has passed the guard before the database sees it.
 
-    `now` is one time for the whole transaction, from the injected clock.
+    `now` is one time for the whole transaction, from the injected clock. After an
+    error of the database nothing more runs and nothing is kept, on both databases alike.
     """
 
     def __init__(
@@ -30,54 +63,135 @@ class Transaction:
         scope: Scope,
         now: datetime,
         cursor: Cursor,
-        statements: Statements,
-        lock: Callable[[Cursor, str], None],
+        port: Port,
+        waiter: Waiter,
+        *,
+        writes: bool,
     ) -> None:
         self.scope = scope
         self.now = now
         self._cursor = cursor
-        self._statements = statements
-        self._lock = lock
-        self._platform = not hasattr(scope, "hex")
+        self._port = port
+        self._waiter = waiter
+        self._writes = writes
+        self._platform = not isinstance(scope, UUID)
+        self._broken: BaseException | None = None
+        self._parents: set[tuple[str, object]] = set()
 
     def all(self, statement: Statement, /, **values: Any) -> list[Row]:
         """Every row of a select (or of a write that returns rows), as named tuples."""
-        prepared = self._statements.prepare(statement, (), platform=self._platform)
-        self._cursor.execute(prepared.sql, prepared.parameters(self.scope, values))
+        prepared = self._execute(statement, values)
         return [prepared.row(row) for row in self._cursor.fetchall()]
 
     def one(self, statement: Statement, /, **values: Any) -> Row | None:
         """The first row, or None."""
-        prepared = self._statements.prepare(statement, (), platform=self._platform)
-        self._cursor.execute(prepared.sql, prepared.parameters(self.scope, values))
+        prepared = self._execute(statement, values)
         row = self._cursor.fetchone()
         return None if row is None else prepared.row(row)
 
     def run(self, statement: Statement, /, **values: Any) -> int:
         """Write, and answer how many rows changed; an insert fills the columns that are named here."""
-        names = insert_columns(statement, tuple(values))
-        prepared = self._statements.prepare(statement, names, platform=self._platform)
-        if prepared.scope_column is not None:
-            column, tenancy = prepared.scope_column
-            values[column] = scope_value(tenancy, self.scope)
-        self._cursor.execute(prepared.sql, prepared.parameters(self.scope, values))
+        self._execute(statement, values)
         return self._cursor.rowcount
 
     def run_many(self, statement: Statement, rows: Sequence[dict[str, Any]], /) -> int:
         """Write once per row; all rows name the same columns."""
         if not rows:
             return 0
-        names = insert_columns(statement, tuple(rows[0]))
-        prepared = self._statements.prepare(statement, names, platform=self._platform)
-        scope: dict[str, Any] = {}
-        if prepared.scope_column is not None:
-            column, tenancy = prepared.scope_column
-            scope[column] = scope_value(tenancy, self.scope)
-        self._cursor.executemany(
-            prepared.sql, [prepared.parameters(self.scope, {**row, **scope}) for row in rows]
-        )
+        names = rows[0].keys()
+        if any(row.keys() != names for row in rows):
+            msg = "The rows of one run_many() must all name the same columns."
+            raise ValueError(msg)
+        prepared = self._prepare(statement, rows[0])
+        for row in rows:
+            self._check_owner(prepared, row)
+        parameters = [prepared.parameters(self.scope, row) for row in rows]
+        try:
+            self._cursor.executemany(prepared.sql, parameters)
+        except Exception as error:
+            raise self._failed(error, prepared, rows) from error
         return self._cursor.rowcount
 
     def lock(self, key: str) -> None:
         """Let one transaction at a time hold `key` until it ends; where there is one writer, this is free."""
-        self._lock(self._cursor, f"{self.scope}:{key}")
+        self._refuse_if_over()
+        try:
+            self._port.lock(self._cursor, f"{self.scope}:{key}")
+        except Exception as error:
+            raise self._failed(error, None, ()) from error
+
+    def end(self) -> BaseException | None:
+        """Called when the function is done: nothing runs any more. Answers what broke it, if anything did."""
+        broken, self._broken = self._broken, Ended("This transaction has ended.")
+        return broken
+
+    def _execute(self, statement: Statement, values: dict[str, Any]) -> Prepared:
+        prepared = self._prepare(statement, values)
+        self._check_owner(prepared, values)
+        parameters = prepared.parameters(self.scope, values)
+        try:
+            self._cursor.execute(prepared.sql, parameters)
+        except Exception as error:
+            raise self._failed(error, prepared, (values,)) from error
+        return prepared
+
+    def _prepare(self, statement: Statement, values: dict[str, Any]) -> Prepared:
+        self._refuse_if_over()
+        prepared = self._port.statements.prepare(statement, tuple(values), platform=self._platform)
+        if prepared.target is not None and not self._writes:
+            raise GuardError("A read can't write: use storage.write().")
+        return prepared
+
+    def _refuse_if_over(self) -> None:
+        if self._broken is None and self._waiter.cancelled:
+            self._broken = Cancelled()
+        if self._broken is not None:
+            raise self._broken
+
+    def _check_owner(self, prepared: Prepared, values: dict[str, Any]) -> None:
+        """A new row belongs to the scope, or to a parent that does."""
+        if prepared.tenant is not None:
+            named = values.get(prepared.tenant.column, self)
+            if named is not self and named != owner_of(prepared.tenant, self.scope):
+                raise GuardError("A new row can't be given to another organization.")
+        elif prepared.through is not None:
+            self._check_parent(prepared, prepared.through, values)
+
+    def _check_parent(self, prepared: Prepared, through: Through, values: dict[str, Any]) -> None:
+        if through.column not in values:
+            raise GuardError(f"A new row names its {through.parent} row in {through.column}.")
+        known = (through.parent, values[through.column])
+        if known not in self._parents:
+            if self.one(_row_of_parent(through.parent), parent=known[1]) is None:
+                self._broken = ConstraintViolated(_key_of(prepared.target, through.column))
+                raise self._broken
+            self._parents.add(known)
+
+    def _failed(
+        self, error: Exception, prepared: Prepared | None, rows: Sequence[Any]
+    ) -> BaseException:
+        broken = self._port.failure(error)
+        if isinstance(broken, ConstraintViolated) and not broken.name:
+            target = prepared.target if prepared is not None else None
+            name = (
+                "unknown"
+                if target is None
+                else self._port.missing_parent(self._cursor, target, rows)
+            )
+            broken = ConstraintViolated(name)
+        self._broken = broken
+        return broken
+
+
+@cache
+def _row_of_parent(name: str) -> Statement:
+    """Whether the scope has that row of a table that others belong to."""
+    key = METADATA.tables[name].c.id
+    return select(key).where(key == bindparam("parent"))
+
+
+def _key_of(table: Table | None, column: str) -> str:
+    """The foreign key that a missing parent breaks."""
+    keys = table.foreign_key_constraints if table is not None else ()
+    names = [str(key.name) for key in keys if column in key.column_keys]
+    return names[0] if names else "unknown"

@@ -4,9 +4,8 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
-from uuid import UUID
 
-from sqlalchemy import BigInteger, DateTime, Table, Text, TypeDecorator, bindparam
+from sqlalchemy import ARRAY, BigInteger, DateTime, Table, Text, TypeDecorator, bindparam
 from sqlalchemy.dialects.postgresql import insert as conflict_insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
@@ -33,7 +32,7 @@ class UtcTime(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         if value is None:
             return None
-        if value.tzinfo is None:
+        if value.utcoffset() is None:
             msg = "A time without a zone can't be stored: give an aware datetime."
             raise ValueError(msg)
         return (value - EPOCH) // _MICROSECOND if _is_sqlite(dialect) else value.astimezone(UTC)
@@ -52,14 +51,16 @@ class Json(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002 - SQLAlchemy's signature
         return (
             None
             if value is None
-            else json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+            else json.dumps(
+                value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+            )
         )
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 - SQLAlchemy's signature
         return None if value is None else json.loads(value)
 
 
@@ -69,11 +70,19 @@ class _List(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
+    def __init__(self, item: TypeEngine[Any]) -> None:
+        super().__init__()
+        self.item = item
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return Text() if _is_sqlite(dialect) else dialect.type_descriptor(ARRAY(self.item))
+
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         values = list(value or ())
         if not _is_sqlite(dialect):
             return values
-        return json.dumps([item.hex if isinstance(item, UUID) else item for item in values])
+        convert = self.item.dialect_impl(dialect).bind_processor(dialect)
+        return json.dumps(values if convert is None else [convert(item) for item in values])
 
 
 class OneOf(ColumnElement[bool]):
@@ -86,30 +95,25 @@ class OneOf(ColumnElement[bool]):
 
     def __init__(self, column: ColumnElement[Any], name: str) -> None:
         self.column = column
-        self.values = bindparam(name, type_=_List())
+        self.values = bindparam(name, type_=_List(column.type))
 
-    def self_group(self, against: object = None) -> "OneOf":
+    def self_group(self, against: object = None) -> "OneOf":  # noqa: ARG002 - SQLAlchemy's signature
         """Itself: it renders as one comparison."""
         return self
+
+
+@compiles(OneOf)
+def _render(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
+    """What the database's scoped compiler makes of it; elsewhere, words, so that a statement can be printed."""
+    scoped = getattr(compiler, "visit_one_of", None)
+    return (
+        str(scoped(element, **kw)) if scoped else f"one_of({element.column}, {element.values.key})"
+    )
 
 
 def one_of(column: ColumnElement[Any], name: str) -> OneOf:
     """Use instead of IN: `tx.all(STATEMENT, name=[…])`; an empty list matches nothing."""
     return OneOf(column, name)
-
-
-# Also the default: SQLAlchemy asks its own plain compiler which tables a SELECT reads from.
-@compiles(OneOf)
-def _one_of_sqlite(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
-    column, values = compiler.process(element.column, **kw), compiler.process(element.values, **kw)
-    return f"{column} IN (SELECT value FROM json_each({values}))"
-
-
-@compiles(OneOf, "postgresql")
-def _one_of_postgres(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
-    column, values = compiler.process(element.column, **kw), compiler.process(element.values, **kw)
-    kind = compiler.dialect.type_compiler_instance.process(element.column.type)
-    return f"{column} = ANY({values.split('::')[0]}::{kind}[])"
 
 
 def insert_or_ignore(table: Table) -> Insert:

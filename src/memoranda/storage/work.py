@@ -1,9 +1,10 @@
 """One transaction on its way to a thread and back, which the waiting task may cancel at any moment."""
 
 import asyncio
-from collections.abc import Callable, Iterable
-from threading import Lock
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from memoranda.storage.scope import Scope
 from memoranda.storage.transaction import Transaction
@@ -14,70 +15,94 @@ T = TypeVar("T")
 class Work(Generic[T]):
     """A transaction function, its scope, and the future that waits for it.
 
-    Cancelling the await interrupts the statement that runs: `interrupt` is
-    called at most once, and never after `end`, so that it can't hit the next
-    transaction on the same connection.
+    The thread keeps the outcome here, and `deliver` takes it to the event loop.
+    Only the thread that runs the work calls `begin`, `end`, `succeed` and `fail`.
     """
 
-    def __init__(self, scope: Scope, run: Callable[[Transaction], T]) -> None:
+    def __init__(self, scope: Scope, run: Callable[[Transaction], T], *, writes: bool) -> None:
         self.scope = scope
         self.run = run
+        self.writes = writes
         self.cancelled = False
-        self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[T] = self._loop.create_future()
-        self._guard = Lock()
+        self.ended = False
+        self.loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[T] = self.loop.create_future()
         self._interrupt: Callable[[], None] | None = None
+        self._value: T | None = None
+        self._error: BaseException | None = None
 
     async def result(self) -> T:
         """Wait for the outcome; a cancelled wait stops the statement and raises CancelledError."""
         try:
             return await self._future
         except asyncio.CancelledError:
-            self._loop.run_in_executor(None, self._cancel)
+            self._cancel()
             raise
 
     def _cancel(self) -> None:
-        with self._guard:
-            self.cancelled = True
-            if self._interrupt is not None:
-                self._interrupt()
-                self._interrupt = None
+        # The flag first and then the look: begin() does the reverse, so one of the two sees the other.
+        self.cancelled = True
+        interrupt = self._interrupt
+        if interrupt is not None:
+            interrupt()
 
     def begin(self, interrupt: Callable[[], None]) -> bool:
-        """Called by the thread before the first statement; False when nobody waits any more."""
-        with self._guard:
-            self._interrupt = None if self.cancelled else interrupt
-            return not self.cancelled
+        """Before the first statement: `interrupt` is what stops one, called on the event loop.
+
+        False when nobody waits any more, and then nothing may run.
+        """
+        self.ended = False
+        self._interrupt = interrupt
+        return not self.cancelled
 
     def end(self) -> None:
-        """Called by the thread after the last statement; no interrupt comes after it."""
-        with self._guard:
-            self._interrupt = None
+        """After the last statement: whoever cancels from now on interrupts nothing.
+
+        If `cancelled` is false after this call, no interrupt was or will be asked for.
+        """
+        self._interrupt = None
+        self.ended = True
 
     def succeed(self, value: T) -> None:
-        """Hand the value to the waiting task; a task that went away loses it."""
-        _call(self._loop, lambda: self._future.done() or self._future.set_result(value))
+        """Keep the value that the function returned."""
+        self._value, self._error = value, None
 
     def fail(self, error: BaseException) -> None:
-        """Hand the error to the waiting task."""
-        _call(self._loop, lambda: self._future.done() or self._future.set_exception(error))
+        """Keep the error in the value's place."""
+        if isinstance(error, StopIteration):
+            # A future can't carry this one: it would end the generator that waits for it.
+            wrapped = RuntimeError("A transaction function raised StopIteration.")
+            wrapped.__cause__ = error
+            error = wrapped
+        self._error = error
 
-    @staticmethod
-    def settle(outcomes: Iterable[tuple["Work[object]", object]]) -> None:
-        """Hand out the values of one batch with one wake-up per event loop."""
-        loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[object], object]]] = {}
-        for work, value in outcomes:
-            loops.setdefault(work._loop, []).append((work._future, value))
-        for loop, waiting in loops.items():
-            _call(loop, lambda waiting=waiting: _set_all(waiting))
+    def resolve(self) -> None:
+        """Hand the outcome to the waiting task, on its event loop; a task that went away loses it."""
+        if self._future.done():
+            return
+        if self._error is not None:
+            self._future.set_exception(self._error)
+        else:
+            self._future.set_result(self._value)  # type: ignore[arg-type]  # T may be None itself
 
 
-def _set_all(waiting: list[tuple[asyncio.Future[object], object]]) -> None:
-    for future, value in waiting:
-        if not future.done():
-            future.set_result(value)
+def deliver(finished: Sequence[Work[Any]]) -> None:
+    """Hand out outcomes with one wake-up per event loop; a loop that is closed has nobody waiting."""
+    if len(finished) == 1:
+        _call(finished[0].loop, finished[0].resolve)
+        return
+    loops: dict[asyncio.AbstractEventLoop, list[Work[Any]]] = {}
+    for work in finished:
+        loops.setdefault(work.loop, []).append(work)
+    for loop, waiting in loops.items():
+        _call(loop, partial(_resolve_all, waiting))
 
 
-def _call(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
-    if not loop.is_closed():
+def _resolve_all(waiting: Iterable[Work[Any]]) -> None:
+    for work in waiting:
+        work.resolve()
+
+
+def _call(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # closed, perhaps only just now
         loop.call_soon_threadsafe(what)

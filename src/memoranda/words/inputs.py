@@ -1,12 +1,19 @@
 """What a caller hands in, checked before anything is done with it: each refusal names its field."""
 
 import json
+import re
 from datetime import datetime
+from typing import Any, Final
 
 from memoranda.words.errors import Invalid, OverLimit
 
-SHORT_TEXT = 200
+SHORT_TEXT: Final = 200
 """Characters that a name, a slug or an external id may have."""
+
+DEEPEST_JSON: Final = 100
+"""Lists and objects within each other that JSON input may have."""
+
+_ESCAPED_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def text_input(field: str, text: str, *, limit: int = SHORT_TEXT) -> str:
@@ -51,28 +58,45 @@ def check_length(field: str, text: str, limit: int) -> None:
         )
 
 
-def check_json(field: str, value: object, *, limit: int) -> None:
-    """Raise unless `value` is JSON that can be stored, of at most `limit` bytes of UTF-8.
+def json_input(field: str, value: object, *, limit: int) -> Any:
+    """Return `value` as it reads back from JSON: text keys, lists for tuples.
 
-    `Invalid` for what JSON can't say (NaN, other types, too deep) or a text column
-    can't hold, `OverLimit` for the size.
+    Raises `Invalid` for what JSON can't say (NaN, other types), for what a text
+    column can't hold, and beyond 100 levels; `OverLimit` beyond `limit` bytes of UTF-8.
     """
+    if _deeper_than(DEEPEST_JSON, value):
+        raise Invalid(f"{field} is nested more than {DEEPEST_JSON} levels deep.", field=field)
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError):
         raise Invalid(
-            f"{field} is not JSON: use objects, lists, texts, finite numbers, true, false and null, "
-            "without cycles and not nested without end.",
+            f"{field} is not JSON: use objects, lists, texts, finite numbers, true, false and null.",
             field=field,
         ) from None
     check_storable(field, written)
-    if "\\u0000" in written:
+    if _ESCAPED_NUL.search(written):
         raise Invalid(f"{field} holds a NUL character: take it out.", field=field)
     size = len(written.encode())
     if size > limit:
         raise OverLimit(
             f"{field} has {size} bytes and may have {limit}: shorten it.", field=field, limit=limit
         )
+    return json.loads(written)
+
+
+def _deeper_than(levels: int, value: object) -> bool:
+    """Level by level and not by recursion, so that no input is too deep to be measured."""
+    level = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list | tuple)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def check_count(field: str, count: int, *, most: int) -> None:

@@ -29,14 +29,15 @@ class ConversationSource:
 
     async def retrieve(self, request: ContextRequest, spec: ContextSourceSpec) -> list[ContextItem]:
         """The newest messages, whole, until the next would pass the budget or `spec.limit`."""
-        limit = MAX_CONTEXT_ITEM_LIMIT if spec.limit is None else spec.limit
+        # No line costs less than a few tokens, so a small budget never reads a long conversation.
+        most = min(spec.token_budget // 4 + 1, MAX_CONTEXT_ITEM_LIMIT)
+        limit = most if spec.limit is None else min(spec.limit, most)
         if request.conversation_id is None or limit == 0:
             return []
         newest = await self._conversations.recent(request.subject, request.conversation_id, limit)
         items: list[ContextItem] = []
         left = spec.token_budget
-        for message in newest:
-            item = _item(message)
+        for item in map(_item, filter(_is_said, newest)):
             left -= self._estimate(write_line(item).text)
             if left < 0:
                 break
@@ -44,13 +45,25 @@ class ConversationSource:
         return items
 
 
+def _is_said(message: StoredMessage) -> bool:
+    """Whether the message is part of what was said: the agent has its own instructions already."""
+    return message.role not in {"system", "developer"} and bool(_text_of(message).strip())
+
+
+def _text_of(message: StoredMessage) -> str:
+    """The message's words; blocks that hold none (calls, pictures, provider state) are left out."""
+    if isinstance(message.content, str):
+        return message.content
+    words = (block.get("text") or block.get("content") for block in message.content)
+    return "\n".join(word for word in words if isinstance(word, str))
+
+
 def _item(message: StoredMessage) -> ContextItem:
-    when = message.created_at.strftime("%Y-%m-%d %H:%M")
     return ContextItem(
         source="conversation",
         kind="conversation",
-        title=f"{message.role}, {when}",
-        body=message.text,
-        recorded_at=message.created_at,
+        title=f"{message.role}, {message.ts:%Y-%m-%d %H:%M}",
+        body=_text_of(message),
+        recorded_at=message.ts,
         rank_in_section=message.position,
     )

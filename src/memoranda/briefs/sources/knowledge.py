@@ -8,6 +8,9 @@ from memoranda.knowledge.service import Knowledge
 from memoranda.words.tokens import Estimator, estimate_tokens
 
 DEFAULT_LIMIT = 8
+# Joined neighbors make one item of several chunks, so more chunks are looked at than items made.
+CHUNKS_PER_ITEM = 5
+MOST_CHUNKS = 200
 
 
 class KnowledgeSource:
@@ -30,12 +33,15 @@ class KnowledgeSource:
         found = await self._knowledge.find(
             request.subject,
             request.query,
-            limit=limit,
+            limit=min(limit * CHUNKS_PER_ITEM, MOST_CHUNKS),
             include_organization=options.include_organization,
             include_platform=options.include_platform,
         )
-        joined = excerpts(found, limit=limit, budget=spec.token_budget, cost=self._cost)
-        return [_item(excerpt) for excerpt in joined]
+        fitting = excerpts(found, limit=limit, budget=spec.token_budget, cost=self._cost)
+        # The next best are offered too: what the budget has no room for, the brief can explain.
+        taken = {chunk.ref for excerpt in fitting for chunk in excerpt.chunks}
+        more = [Excerpt((chunk,), chunk) for chunk in found if chunk.ref not in taken]
+        return [_item(excerpt) for excerpt in (fitting + more)[:limit]]
 
     def _cost(self, excerpt: Excerpt) -> int:
         return self._estimate(write_line(_item(excerpt)).text)

@@ -1,27 +1,28 @@
 """The port: everything in which the databases differ, and nothing else."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy.engine import Connection, Dialect
+from sqlalchemy import Table
+from sqlalchemy.engine import Connection
 
-from memoranda.storage.scope import Scope
-from memoranda.storage.statements import Statements
-from memoranda.storage.transaction import Cursor, Transaction
+from memoranda.storage.errors import LostRace
+from memoranda.storage.statements import Dialects, Statements
+from memoranda.storage.transaction import Cancelled, Cursor, Transaction
 from memoranda.storage.work import Work
 
 
 class Backend(ABC):
     """One open database: threads that run whole transactions, and its own ways of locking and failing."""
 
-    dialect: ClassVar[Dialect]
+    dialects: ClassVar[Dialects]
 
     def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
         self.url = url
         self.clock = clock
-        self.statements = Statements(self.dialect)
+        self.statements = Statements(self.dialects)
 
     @abstractmethod
     def open(self) -> None:
@@ -32,28 +33,57 @@ class Backend(ABC):
         """Finish what is queued, then give every thread and connection back. Blocks."""
 
     @abstractmethod
-    def submit_read(self, work: Work[Any]) -> None:
-        """Queue a transaction that sees one moment and writes nothing."""
+    def submit(self, work: Work[Any]) -> None:
+        """Queue a transaction.
+
+        A read sees one moment and writes nothing. A write is acknowledged only
+        when it is durable, and may run more than once.
+        """
 
     @abstractmethod
-    def submit_write(self, work: Work[Any]) -> None:
-        """Queue a transaction that is acknowledged only when it is durable; it may run more than once."""
-
-    @staticmethod
-    @abstractmethod
-    def lock(cursor: Cursor, key: str) -> None:
+    def lock(self, cursor: Cursor, key: str) -> None:
         """Hold `key` until the transaction ends, waiting for whoever holds it."""
 
     @staticmethod
     @abstractmethod
-    def failure(error: Exception) -> Exception:
-        """The storage error that a driver's error means; any other error comes back as it is."""
+    def failure(error: BaseException) -> BaseException:
+        """The storage error that a driver's error means; any other error comes back as it is.
+
+        `ConstraintViolated` with an empty name means a foreign key that the driver doesn't name.
+        """
 
     @staticmethod
     @abstractmethod
     def install(connection: Connection) -> None:
         """Put in place, again and again without harm, what tables alone can't say: triggers, row security."""
 
-    def transaction(self, scope: Scope, cursor: Cursor) -> Transaction:
-        """A transaction over an open cursor, at the clock's time."""
-        return Transaction(scope, self.clock(), cursor, self.statements, self.lock)
+    @staticmethod
+    @abstractmethod
+    def schema_version(url: str) -> str | None:
+        """The schema's version, None where there is none. Blocks.
+
+        Makes nothing. Raises `StorageUnavailable`, and `UnsafeRole` for a role that may not be used.
+        """
+
+    @abstractmethod
+    def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str:
+        """The name of the foreign key that a write of `rows` to `table` broke."""
+
+    def run(self, work: Work[Any], cursor: Cursor) -> Any:
+        """Run the function in the open transaction of `cursor`, and answer its value.
+
+        An error that the function swallowed is raised all the same: the database
+        has given the transaction up, so it can't be kept.
+        """
+        transaction = Transaction(work.scope, self.clock(), cursor, self, work, writes=work.writes)
+        try:
+            value = work.run(transaction)
+        except BaseException:
+            broken = transaction.end()
+            if isinstance(broken, LostRace | Cancelled):
+                raise broken from None
+            raise
+        broken = transaction.end()
+        if broken is not None:
+            raise broken
+        return value

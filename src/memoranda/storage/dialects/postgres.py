@@ -1,146 +1,125 @@
-"""PostgreSQL: a pool of connections, row-level security on every transaction, statements that can be cancelled."""
+"""PostgreSQL: a crew of connections, row-level security on every transaction, statements that can be cancelled."""
 
-import time
-from collections.abc import Callable
-from datetime import datetime
-from queue import SimpleQueue
-from threading import Thread
-from typing import Any, ClassVar, Final, TypeAlias
-from uuid import UUID
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Final
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolTimeout
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from psycopg import errors
+from sqlalchemy import Table
+from sqlalchemy.dialects.postgresql.psycopg import (
+    PGCompiler_psycopg,
+    PGDialect_psycopg,
+    PGIdentifierPreparer_psycopg,
+)
 from sqlalchemy.engine import Connection, Dialect, make_url
 
+from memoranda.storage.compiler import ScopedCompiler, ScopedNames
 from memoranda.storage.dialects import postgres_schema
 from memoranda.storage.dialects.base import Backend
-from memoranda.storage.errors import ConstraintViolated, StorageBusy, StorageUnavailable
-from memoranda.storage.scope import Scope
+from memoranda.storage.dialects.crew import Crew
+from memoranda.storage.dialects.postgres_session import PostgresConnection, Session
+from memoranda.storage.errors import ConstraintViolated, LostRace, StorageBusy, StorageUnavailable
+from memoranda.storage.guard import GuardError
+from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
+from memoranda.storage.types import OneOf
+from memoranda.storage.version import require_schema
 from memoranda.storage.work import Work
+from memoranda.words.errors import Invalid
 
-THREADS: Final = 10
-# How long a write waits for a lock, and a transaction for a connection, before it answers storage_busy.
-LOCK_SECONDS: Final = 10
-# How often a write that lost a race it could not see (deadlock, serialization) runs again.
-TRIES: Final = 6
-_RETRYABLE: Final = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
-_Queue: TypeAlias = SimpleQueue["tuple[Work[Any], bool] | None"]
+CONNECTIONS: Final = 10
+CONNECT_SECONDS: Final = 10
+
+
+class _Compiler(ScopedCompiler, PGCompiler_psycopg):
+    platform = False
+
+    def visit_one_of(self, element: OneOf, **kw: Any) -> str:
+        column = self.process(element.column, **kw)
+        return f"{column} = ANY({self.process(element.values, **kw)})"
+
+
+class _PlatformCompiler(_Compiler):
+    platform = True
+
+
+class _Names(ScopedNames, PGIdentifierPreparer_psycopg):
+    pass
+
+
+class _Dialect(PGDialect_psycopg):
+    supports_statement_cache = True
+    statement_compiler = _Compiler
+    preparer = _Names
+
+    @classmethod
+    def over(cls, driver: Any) -> Dialect:
+        make: Any = cls  # its constructor is untyped
+        dialect: Dialect = make(dbapi=driver)
+        return dialect
+
+
+class _PlatformDialect(_Dialect):
+    supports_statement_cache = True
+    statement_compiler = _PlatformCompiler
 
 
 class PostgresBackend(Backend):
-    """One pool, one role that can't look past row security; each transaction names its organization."""
+    """A few connections with a role that can't look past row security; each transaction names its organization."""
 
-    dialect: ClassVar[Dialect] = PGDialect_psycopg(dbapi=psycopg)
-
-    def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
-        super().__init__(url, clock)
-        self._queue: _Queue = SimpleQueue()
-        self._threads: list[Thread] = []
-        self._pool: ConnectionPool[psycopg.Connection[tuple[Any, ...]]] = ConnectionPool(
-            conninfo(url),
-            min_size=1,
-            max_size=THREADS,
-            open=False,
-            kwargs={"autocommit": True},
-            timeout=LOCK_SECONDS,
-        )
+    dialects: ClassVar[Dialects] = Dialects(_Dialect.over(psycopg), _PlatformDialect.over(psycopg))
 
     def open(self) -> None:
-        try:
-            self._pool.open(wait=True, timeout=LOCK_SECONDS)
-        except PoolTimeout as error:
-            self._pool.close()
-            raise StorageUnavailable(
-                "PostgreSQL did not answer: check the database URL and its server."
-            ) from error
-        with self._pool.connection() as connection:
-            postgres_schema.refuse_unsafe_role(connection)
-        for number in range(THREADS):
-            thread = Thread(target=self._serve, name=f"memoranda-postgres-{number}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        require_schema(self.schema_version(self.url))
+        members = [Session(self, partial(connect, self.url)) for _ in range(CONNECTIONS)]
+        self._crew = Crew("postgres", members)
 
     def close(self) -> None:
-        for _ in self._threads:
-            self._queue.put(None)
-        for thread in self._threads:
-            thread.join()
-        self._pool.close()
+        self._crew.close()
 
-    def submit_read(self, work: Work[Any]) -> None:
-        self._queue.put((work, False))
+    def submit(self, work: Work[Any]) -> None:
+        self._crew.submit(work)
 
-    def submit_write(self, work: Work[Any]) -> None:
-        self._queue.put((work, True))
-
-    def _serve(self) -> None:
-        while (item := self._queue.get()) is not None:
-            work, writes = item
-            try:
-                value = self._attempts(work, writes=writes)
-            except Exception as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
-                work.fail(self.failure(error))
-            else:
-                work.succeed(value)
-
-    def _attempts(self, work: Work[Any], *, writes: bool) -> Any:
-        for number in range(TRIES):
-            try:
-                with self._pool.connection() as connection:
-                    return self._once(connection, work, writes=writes)
-            except _RETRYABLE:
-                if number == TRIES - 1:
-                    raise
-                time.sleep(0.005 * 2**number)
-        return None
-
-    def _once(
-        self, connection: psycopg.Connection[tuple[Any, ...]], work: Work[Any], *, writes: bool
-    ) -> Any:
-        if not work.begin(lambda: _cancel(connection)):
-            return None
-        cursor = connection.cursor()
-        try:
-            cursor.execute(_begin(work.scope, writes=writes))
-            value = work.run(self.transaction(work.scope, cursor))
-            cursor.execute("COMMIT")
-        except BaseException:
-            work.end()
-            if work.cancelled:
-                # The cancel request may still be under way: no other transaction gets this connection.
-                connection.close()
-            elif not connection.closed:
-                cursor.execute("ROLLBACK")
-            raise
-        work.end()
-        return value
-
-    @staticmethod
-    def lock(cursor: Cursor, key: str) -> None:
+    def lock(self, cursor: Cursor, key: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
 
     @staticmethod
-    def failure(error: Exception) -> Exception:
-        if isinstance(error, psycopg.errors.IntegrityError | psycopg.errors.RaiseException):
-            return ConstraintViolated(
-                error.diag.constraint_name or error.diag.message_primary or "unknown"
-            )
-        if isinstance(error, psycopg.errors.LockNotAvailable | PoolTimeout | _RETRYABLE):
-            return StorageBusy(
-                "The database is busy with other writers. Nothing was written: try again."
-            )
-        if isinstance(error, psycopg.errors.DiskFull | psycopg.OperationalError):
-            return StorageUnavailable(
-                "PostgreSQL can't be reached or can't write. Nothing was written: try again."
-            )
-        return error
+    def failure(error: BaseException) -> BaseException:
+        return next((make(error) for kinds, make in _MEANINGS if isinstance(error, kinds)), error)
+
+    def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str:  # noqa: ARG002 - see failure()
+        """PostgreSQL names its foreign keys, so this is never asked."""
+        return "unknown"
 
     @staticmethod
     def install(connection: Connection) -> None:
         for statement in postgres_schema.statements():
             connection.exec_driver_sql(statement)
+
+    @staticmethod
+    def schema_version(url: str) -> str | None:
+        try:
+            with connect(url) as connection:
+                postgres_schema.refuse_unsafe_role(connection)
+                return postgres_schema.version(connection)
+        except psycopg.OperationalError as error:
+            raise StorageUnavailable(
+                f"PostgreSQL did not answer: check the database URL and its server. ({error})"
+            ) from error
+
+
+def connect(url: str) -> PostgresConnection:
+    """A new connection, on which transactions are begun and ended by hand."""
+    connection = psycopg.connect(
+        conninfo(url),
+        autocommit=True,
+        connect_timeout=CONNECT_SECONDS,
+        client_encoding="utf-8",
+    )
+    # Every statement is a constant of a store, so all of them may stay prepared.
+    connection.prepared_max = 1000
+    return connection
 
 
 def conninfo(url: str) -> str:
@@ -148,17 +127,29 @@ def conninfo(url: str) -> str:
     return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
-def _begin(scope: Scope, *, writes: bool) -> str:
-    """One round trip that opens the transaction and says whose it is; nothing in it comes from outside."""
-    organization = str(scope) if isinstance(scope, UUID) else "platform"
-    mode = (
-        f"BEGIN; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
-        if writes
-        else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+def _constraint(error: psycopg.Error) -> str:
+    """The constraint's name; NOT NULL has one only in newer servers, and gets the same here."""
+    if isinstance(error, errors.NotNullViolation):
+        return f"{error.diag.table_name}_{error.diag.column_name}_not_null"
+    return error.diag.constraint_name or error.diag.message_primary or "unknown"
+
+
+def _busy(_: BaseException) -> StorageBusy:
+    return StorageBusy("The database is busy with other writers. Nothing was written: try again.")
+
+
+def _unavailable(_: BaseException) -> StorageUnavailable:
+    return StorageUnavailable(
+        "PostgreSQL can't be reached or can't write. Nothing was written: try again."
     )
-    return f"{mode}; SET LOCAL {postgres_schema.SETTING} = '{organization}'"
 
 
-def _cancel(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-    if not connection.closed:
-        connection.cancel_safe(timeout=LOCK_SECONDS)
+# What a driver's error means: the first line that fits.
+_MEANINGS: Final[Sequence[tuple[Any, Callable[[Any], BaseException]]]] = (
+    ((errors.IntegrityError, errors.RaiseException), lambda e: ConstraintViolated(_constraint(e))),
+    ((errors.SerializationFailure, errors.DeadlockDetected), lambda _: LostRace()),
+    ((errors.LockNotAvailable, errors.QueryCanceled, LostRace), _busy),
+    (errors.InsufficientPrivilege, lambda e: GuardError(f"PostgreSQL refused it: {e}")),
+    ((psycopg.DataError, UnicodeEncodeError), lambda e: Invalid(f"A value can't be stored: {e}.")),
+    ((psycopg.OperationalError, psycopg.InterfaceError), _unavailable),
+)

@@ -20,7 +20,7 @@ CREATE OR REPLACE FUNCTION memoranda_organization() RETURNS uuid LANGUAGE sql ST
 $$;
 CREATE OR REPLACE FUNCTION memoranda_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION '%', TG_NAME USING ERRCODE = 'raise_exception', CONSTRAINT = TG_NAME;
+  RAISE EXCEPTION USING MESSAGE = TG_NAME, ERRCODE = 'raise_exception', CONSTRAINT = TG_NAME;
 END
 $$;
 """
@@ -40,6 +40,15 @@ def refuse_unsafe_role(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
     if row is None or row[1] or row[2]:
         role, why = (row[0], "superuser" if row[1] else "BYPASSRLS") if row else ("?", "unknown")
         raise UnsafeRole(_HOW_TO.format(role=role, why=why))
+
+
+def version(connection: psycopg.Connection[tuple[Any, ...]]) -> str | None:
+    """The schema's version; None where there is none."""
+    found = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
+    if found is None or found[0] is None:
+        return None
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return row[0] if row else None
 
 
 def statements() -> Iterator[str]:
@@ -73,14 +82,15 @@ def _rule(table: Table) -> str | None:
     tenancy, mine = tenancy_of(table), "(SELECT memoranda_organization())"
     if isinstance(tenancy, Through):
         return (
-            f"EXISTS (SELECT 1 FROM {tenancy.parent} p WHERE p.id = {table.name}.{tenancy.column})"
+            f"EXISTS (SELECT 1 FROM {tenancy.parent} p "  # noqa: S608 - names from the schema
+            f"WHERE p.id = {table.name}.{tenancy.column})"
         )
     if not isinstance(tenancy, Tenant):
         return None
+    if tenancy.listed:
+        return f"{tenancy.column} = {mine} OR {mine} IS NULL"
     if tenancy.platform == "nil":
         return f"{tenancy.column} = coalesce({mine}, '{NIL}'::uuid)"
     if tenancy.platform == "null":
         return f"{tenancy.column} = {mine} OR ({tenancy.column} IS NULL AND {mine} IS NULL)"
-    if tenancy.listed:
-        return f"{tenancy.column} = {mine} OR {mine} IS NULL"
     return f"{tenancy.column} = {mine}"

@@ -1,151 +1,197 @@
-"""SQLite: a pool of reader threads, and one writer that commits what is queued together."""
+"""SQLite: a crew of readers, and one writer that commits what is queued together."""
 
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
+from sqlalchemy import Table
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteIdentifierPreparer
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.engine import Connection, Dialect, make_url
+from sqlalchemy.engine import Connection, make_url
 
+from memoranda.storage.compiler import ScopedCompiler, ScopedNames
 from memoranda.storage.dialects import sqlite_schema
 from memoranda.storage.dialects.base import Backend
+from memoranda.storage.dialects.crew import Crew
+from memoranda.storage.dialects.sqlite_connection import BUSY_SECONDS, connect, look_while_running
 from memoranda.storage.dialects.sqlite_writer import Writer
 from memoranda.storage.errors import ConstraintViolated, StorageBusy, StorageUnavailable
+from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
+from memoranda.storage.types import OneOf
+from memoranda.storage.version import require_schema
 from memoranda.storage.work import Work
+from memoranda.words.errors import Invalid
+
+__all__ = ["SqliteBackend", "connect"]
 
 READERS: Final = 4
-# How long a statement waits for another process's write before it answers storage_busy.
-BUSY_SECONDS: Final = 10.0
-_STOP: Final = None
-_Queue: TypeAlias = SimpleQueue["Work[Any] | None"]
+
+
+class _Compiler(ScopedCompiler, SQLiteCompiler):
+    platform = False
+
+    def visit_one_of(self, element: OneOf, **kw: Any) -> str:
+        column, values = self.process(element.column, **kw), self.process(element.values, **kw)
+        return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a parameter, rendered
+
+
+class _PlatformCompiler(_Compiler):
+    platform = True
+
+
+class _Names(ScopedNames, SQLiteIdentifierPreparer):
+    pass
+
+
+class _Dialect(SQLiteDialect_pysqlite):
+    supports_statement_cache = True
+    statement_compiler = _Compiler
+    preparer = _Names
+
+
+class _PlatformDialect(_Dialect):
+    supports_statement_cache = True
+    statement_compiler = _PlatformCompiler
 
 
 class SqliteBackend(Backend):
     """One file, one writer, WAL; acknowledged writes are on the disk (`synchronous=FULL`)."""
 
-    dialect: ClassVar[Dialect] = SQLiteDialect_pysqlite(paramstyle="qmark")
+    dialects: ClassVar[Dialects] = Dialects(
+        _Dialect(paramstyle="qmark"), _PlatformDialect(paramstyle="qmark")
+    )
 
     def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
         super().__init__(url, clock)
-        self.path = Path(make_url(url).database or "")
-        self._reads: _Queue = SimpleQueue()
-        self._writes: _Queue = SimpleQueue()
-        self._threads: list[Thread] = []
+        self.path = file_of(url)
 
     def open(self) -> None:
-        writer = Writer(self, connect(self.path))
-        self._threads = [
-            Thread(target=writer.run, args=(self._writes,), name="memoranda-writer", daemon=True)
-        ]
-        for number in range(READERS):
-            arguments = (connect(self.path, readonly=True),)
-            self._threads.append(
-                Thread(
-                    target=self._read,
-                    args=arguments,
-                    name=f"memoranda-reader-{number}",
-                    daemon=True,
-                )
-            )
-        for thread in self._threads:
-            thread.start()
+        require_schema(self.schema_version(self.url))
+        self._writer = Writer(self, lambda: connect(self.path))
+        self._readers = Crew(
+            "reader", [Reader(self, connect(self.path, readonly=True)) for _ in range(READERS)]
+        )
 
     def close(self) -> None:
-        self._writes.put(_STOP)
-        for _ in range(READERS):
-            self._reads.put(_STOP)
-        for thread in self._threads:
-            thread.join()
+        self._readers.close()
+        self._writer.close()
 
-    def submit_read(self, work: Work[Any]) -> None:
-        self._reads.put(work)
+    def submit(self, work: Work[Any]) -> None:
+        if work.writes:
+            self._writer.submit(work)
+        else:
+            self._readers.submit(work)
 
-    def submit_write(self, work: Work[Any]) -> None:
-        self._writes.put(work)
-
-    def _read(self, connection: sqlite3.Connection) -> None:
-        cursor = connection.cursor()
-        while (work := self._reads.get()) is not _STOP:
-            if not work.begin(connection.interrupt):
-                continue
-            try:
-                cursor.execute("BEGIN")
-                value = work.run(self.transaction(work.scope, cursor))
-            except Exception as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
-                work.end()
-                work.fail(self.failure(error))
-            else:
-                work.end()
-                work.succeed(value)
-            if connection.in_transaction:
-                cursor.execute("ROLLBACK")
-        connection.close()
-
-    @staticmethod
-    def lock(cursor: Cursor, key: str) -> None:
+    def lock(self, cursor: Cursor, key: str) -> None:
         """There is one writer, and it holds everything."""
 
     @staticmethod
-    def failure(error: Exception) -> Exception:
+    def failure(error: BaseException) -> BaseException:
         if isinstance(error, sqlite3.IntegrityError):
             return ConstraintViolated(_constraint(str(error)))
+        if isinstance(error, OverflowError | UnicodeEncodeError):
+            return Invalid(f"A value can't be stored: {error}.")
         if not isinstance(error, sqlite3.OperationalError):
             return error
-        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            return StorageBusy(
-                "The database is held by another process. Nothing was written: try again."
-            )
-        if error.sqlite_errorcode & 0xFF in {
-            sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_IOERR,
-            sqlite3.SQLITE_CANTOPEN,
-        }:
-            return StorageUnavailable(
-                f"The database file can't be written ({error}). Free some space, then try again."
-            )
-        return error
+        return _failure_of(error, error.sqlite_errorcode & 0xFF)
+
+    def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str:
+        return sqlite_schema.missing_parent(cursor, table, rows)
 
     @staticmethod
     def install(connection: Connection) -> None:
         for statement in sqlite_schema.statements():
             connection.exec_driver_sql(statement)
 
+    @staticmethod
+    def schema_version(url: str) -> str | None:
+        return _version(file_of(url))
 
-def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
-    """A connection with the product's settings; transactions are begun and ended by hand."""
-    connection = sqlite3.connect(
-        path,
-        timeout=BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=512,
-    )
-    # secure_delete overwrites what is deleted, so that a forgotten text leaves the file.
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "secure_delete=ON",
-        "temp_store=MEMORY",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-    if readonly:
-        connection.execute("PRAGMA query_only=ON")
-    return connection
+
+class Reader:
+    """One reading connection; each transaction sees one moment and is rolled back."""
+
+    def __init__(self, backend: Backend, connection: sqlite3.Connection) -> None:
+        self._backend = backend
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._look = look_while_running(connection)
+
+    def serve(self, work: Work[Any]) -> None:
+        """Run one transaction and keep its outcome in `work`."""
+        self._look.work = work
+        try:
+            self._cursor.execute("BEGIN")
+            work.succeed(self._backend.run(work, self._cursor))
+        except BaseException as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
+            work.fail(self._backend.failure(error))
+        finally:
+            self._look.work = None
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._connection.close()
+
+
+def file_of(url: str) -> Path:
+    """The file that a URL names; raises `Invalid` for a database in memory, which threads can't share."""
+    name = make_url(url).database
+    if not name or name == ":memory:":
+        raise Invalid("A SQLite database needs a file: use sqlite:///file.")
+    return Path(name)
+
+
+def _version(path: Path) -> str | None:
+    """The schema's version; None where there is no file or no schema. Makes no file."""
+    if not path.exists():
+        return None
+    try:
+        # Read-only, because the product's own settings would make another program's file its own.
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+            known = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+            if connection.execute(known).fetchone() is None:
+                return None
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            return row[0] if row else None
+    except sqlite3.Error as error:
+        raise StorageUnavailable(f"{path} can't be opened as a database: {error}.") from error
+
+
+def _failure_of(error: sqlite3.OperationalError, code: int) -> BaseException:
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StorageBusy(
+            "The database is held by another process. Nothing was written: try again."
+        )
+    if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
+        return StorageUnavailable(
+            f"The database file can't be written ({error}). Free some space, then try again."
+        )
+    if code == sqlite3.SQLITE_READONLY:
+        return StorageUnavailable("The database file can't be written: change its permissions.")
+    return error
 
 
 def _constraint(message: str) -> str:
-    """The constraint's name: SQLite says it for checks and triggers, and names only columns for keys."""
+    """The constraint's name, empty for a foreign key.
+
+    SQLite says it for checks and triggers, and names only columns for keys.
+    """
+    if message == "FOREIGN KEY constraint failed":
+        return ""
     found = re.match(
         r"(?:CHECK constraint failed: |UNIQUE constraint failed: index ')?(\w+)'?$", message
     )
     if found:
         return found[1]
     columns = message.partition("failed: ")[2]
+    if message.startswith("NOT NULL"):
+        return f"{columns.replace('.', '_')}_not_null"
     return sqlite_schema.constraint_over(columns) or columns or message

@@ -1,10 +1,13 @@
 """What SQLite's tables alone can't say: triggers that keep rows as they are, and the names behind its messages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import ForeignKeyConstraint, Table, UniqueConstraint
 
 from memoranda.storage.tables import APPEND_ONLY, FIXED_COLUMNS, METADATA
+from memoranda.storage.transaction import Cursor
 
 
 def statements() -> Iterator[str]:
@@ -27,7 +30,7 @@ def statements() -> Iterator[str]:
 def constraint_over(columns: str) -> str | None:
     """The name of the unique constraint over `table.a, table.b`, as SQLite's message lists them."""
     names = [part.strip().split(".") for part in columns.split(",")]
-    if not all(len(name) == 2 for name in names):  # noqa: PLR2004 - table and column
+    if not all(len(name) == 2 for name in names):
         return None
     table = METADATA.tables.get(names[0][0])
     wanted = [column for _, column in names]
@@ -45,3 +48,37 @@ def constraint_over(columns: str) -> str | None:
     if [column.name for column in table.primary_key.columns] == wanted:
         return str(table.primary_key.name)
     return None
+
+
+def missing_parent(cursor: Cursor, table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The name of the foreign key for which one of the new `rows` found no parent.
+
+    Where the rows don't tell (an update, a delete), a table's only key is meant.
+    """
+    keys = sorted(table.foreign_key_constraints, key=lambda key: str(key.name))
+    for row in rows:
+        for key in keys:
+            values = [row.get(name) for name in key.column_keys]
+            if None not in values and not _has_parent(cursor, key, values):
+                return str(key.name)
+    return str(keys[0].name) if len(keys) == 1 else "unknown"
+
+
+def _has_parent(cursor: Cursor, key: ForeignKeyConstraint, values: list[Any]) -> bool:
+    columns = " AND ".join(f"{element.column.name} = ?" for element in key.elements)
+    cursor.execute(
+        f"SELECT 1 FROM {key.referred_table.name} WHERE {columns}",  # noqa: S608 - names from the schema
+        [value.hex if isinstance(value, UUID) else value for value in values],
+    )
+    return cursor.fetchone() is not None
+
+
+def deferred_violation(cursor: Cursor) -> str:
+    """The name of a foreign key that is only looked at on commit and that rows break now."""
+    for table in METADATA.tables.values():
+        deferred = [key for key in table.foreign_key_constraints if key.deferrable]
+        for key in deferred:
+            cursor.execute(f"PRAGMA foreign_key_check({table.name})")
+            if any(row[2] == key.referred_table.name for row in cursor.fetchall()):
+                return str(key.name)
+    return "unknown"

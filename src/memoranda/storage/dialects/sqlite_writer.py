@@ -1,87 +1,183 @@
 """SQLite's one writer: each queued write in its own savepoint, all of them in one durable commit."""
 
+import asyncio
 import sqlite3
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from memoranda.storage.work import Work
+from memoranda.storage.dialects import sqlite_schema
+from memoranda.storage.dialects.crew import closed
+from memoranda.storage.dialects.sqlite_connection import look_while_running
+from memoranda.storage.errors import ConstraintViolated
+from memoranda.storage.work import Work, deliver
 
 if TYPE_CHECKING:
     from memoranda.storage.dialects.base import Backend
 
-# One commit carries at most this many writes, so that the first of them does not wait for ever.
+# One commit carries about this many writes, so that the first of them does not wait for ever.
 BATCH: Final = 128
+
+_Batch: TypeAlias = list[Work[Any]]
 
 
 class Writer:
-    """Owns the writing connection and runs on its own thread.
+    """Owns the writing connection and its thread.
 
     A write that fails takes back only itself. Where SQLite takes back the whole
     transaction (an interrupted statement, a full disk), the writes of the batch
     that were fine run again: nothing has been acknowledged yet.
     """
 
-    def __init__(self, backend: "Backend", connection: sqlite3.Connection) -> None:
+    def __init__(self, backend: "Backend", connect: Callable[[], sqlite3.Connection]) -> None:
         self._backend = backend
-        self._connection = connection
-        self._cursor = connection.cursor()
+        self._connect = connect
+        self._turns: dict[asyncio.AbstractEventLoop, _Batch] = {}
+        self._queue: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._lock = Lock()
+        self._closed = False
+        self._reconnect()
+        self._thread = Thread(target=self._run, name="memoranda-writer", daemon=True)
+        self._thread.start()
 
-    def run(self, queue: SimpleQueue[Work[Any] | None]) -> None:
-        """Commit batch after batch until a None comes; what was queued before it is still written."""
+    def submit(self, work: Work[Any]) -> None:
+        """Queue a write, together with all others of this turn of its event loop.
+
+        The tasks that one commit woke up write again in one turn, so that they
+        share the next commit instead of the first of them having one for itself.
+        """
+        if self._closed:
+            raise closed()
+        turn = self._turns.get(work.loop)
+        if turn is None:
+            self._turns[work.loop] = [work]
+            work.loop.call_soon(self._flush, work.loop)
+        else:
+            turn.append(work)
+
+    def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
+        batch = self._turns.pop(loop)
+        with self._lock:
+            if not self._closed:
+                self._queue.put(batch)
+                return
+        for work in batch:
+            work.fail(closed())
+            work.resolve()
+
+    def close(self) -> None:
+        """Commit what is queued and end the thread. Blocks."""
+        with self._lock:
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
         stopping = False
         while not stopping:
-            batch = [queue.get()]
-            while len(batch) < BATCH:
+            batch = self._queue.get()
+            waiting: _Batch = []
+            while batch is not None and len(waiting) < BATCH:
+                waiting += batch
                 try:
-                    batch.append(queue.get_nowait())
+                    batch = self._queue.get_nowait()
                 except Empty:
+                    batch = []
                     break
-            stopping = None in batch
-            self._commit([work for work in batch if work is not None])
+            stopping = batch is None
+            waiting += batch or []
+            self._commit_in_pieces(waiting)
         self._connection.close()
 
-    def _commit(self, waiting: list[Work[Any]]) -> None:
-        while waiting:
-            done: list[tuple[Work[Any], Any]] = []
+    def _commit_in_pieces(self, waiting: _Batch) -> None:
+        for start in range(0, len(waiting), BATCH):
+            piece = waiting[start : start + BATCH]
             try:
-                self._cursor.execute("BEGIN IMMEDIATE")
-                again = self._run_each(waiting, done)
-                if self._connection.in_transaction:
-                    self._cursor.execute("COMMIT")
-            except sqlite3.Error as error:
+                self._commit(piece)
+            except BaseException as error:  # noqa: BLE001 - the thread outlives whatever happens
                 self._roll_back()
-                failure = self._backend.failure(error)
-                for work in waiting:
-                    work.fail(failure)
-                return
-            if again is None:
-                Work.settle(done)
-                return
-            waiting = again
+                for work in piece:
+                    work.fail(self._backend.failure(error))
+            deliver(piece)
 
-    def _run_each(
-        self, waiting: list[Work[Any]], done: list[tuple[Work[Any], Any]]
-    ) -> list[Work[Any]] | None:
-        """Run every write; the answer is None, or those to run again because all were taken back."""
+    def _commit(self, waiting: _Batch) -> None:
+        """Settle every write: kept, or failed by itself."""
+        while waiting:
+            waiting = self._transaction(waiting)
+
+    def _transaction(self, waiting: _Batch) -> _Batch:
+        """Run and commit once; the answer is those to run again, because all were taken back."""
+        try:
+            self._cursor.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            return self._fail(waiting, error)
+        done: _Batch = []
         for position, work in enumerate(waiting):
-            if not work.begin(self._connection.interrupt):
+            if work.cancelled:
                 continue
-            self._cursor.execute("SAVEPOINT one_write")
-            try:
-                value = work.run(self._backend.transaction(work.scope, self._cursor))
-            except Exception as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
-                work.end()
-                work.fail(self._backend.failure(error))
-                if not self._connection.in_transaction:
-                    return [earlier for earlier, _ in done] + waiting[position + 1 :]
-                self._cursor.execute("ROLLBACK TO one_write")
-                self._cursor.execute("RELEASE one_write")
-            else:
-                work.end()
-                self._cursor.execute("RELEASE one_write")
-                done.append((work, value))
-        return None
+            if self._run_one(work, alone=len(waiting) == 1):
+                done.append(work)
+            elif not self._connection.in_transaction:
+                return done + waiting[position + 1 :]
+        try:
+            self._cursor.execute("COMMIT" if done else "ROLLBACK")
+        except sqlite3.Error as error:
+            return self._not_committed(done, error)
+        return []
+
+    def _run_one(self, work: Work[Any], *, alone: bool) -> bool:
+        """Run one write in the open transaction; whether it stands. A failed one is taken back."""
+        cursor = self._cursor
+        if not alone:
+            cursor.execute("SAVEPOINT one_write")
+        self._look.work = work
+        try:
+            work.succeed(self._backend.run(work, cursor))
+        except BaseException as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
+            work.fail(self._backend.failure(error))
+            self._look.work = None
+            if alone:
+                self._roll_back()
+            elif self._connection.in_transaction:
+                cursor.execute("ROLLBACK TO one_write")
+                cursor.execute("RELEASE one_write")
+            return False
+        self._look.work = None
+        if not alone:
+            cursor.execute("RELEASE one_write")
+        return True
+
+    def _not_committed(self, done: _Batch, error: sqlite3.Error) -> _Batch:
+        """A commit failed. If one write broke a deferred promise, the others are committed without it."""
+        broken = self._backend.failure(error)
+        if isinstance(broken, ConstraintViolated):
+            if len(done) > 1:
+                self._roll_back()
+                for work in done:
+                    self._commit([work])
+                return []
+            done[0].fail(ConstraintViolated(sqlite_schema.deferred_violation(self._cursor)))
+        else:
+            self._fail(done, error)
+        self._roll_back()
+        return []
+
+    def _fail(self, waiting: _Batch, error: sqlite3.Error) -> _Batch:
+        for work in waiting:
+            work.fail(self._backend.failure(error))
+        return []
 
     def _roll_back(self) -> None:
-        if self._connection.in_transaction:
-            self._connection.rollback()
+        """Leave the transaction; a connection that can't even do that is given up for a new one."""
+        try:
+            if self._connection.in_transaction:
+                self._connection.rollback()
+        except sqlite3.Error:
+            self._connection.close()
+            self._reconnect()
+
+    def _reconnect(self) -> None:
+        self._connection = self._connect()
+        self._cursor = self._connection.cursor()
+        self._look = look_while_running(self._connection)

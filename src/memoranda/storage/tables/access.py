@@ -4,7 +4,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
-    ForeignKey,
+    ForeignKeyConstraint,
     Index,
     String,
     UniqueConstraint,
@@ -72,13 +72,26 @@ api_keys = table(
     organization_column(nullable=True),
     name_column(),
     name_column("role"),
-    Column("user_id", Uuid(), ForeignKey("users.id", ondelete="CASCADE")),
-    Column("agent_id", Uuid(), ForeignKey("agents.id", ondelete="CASCADE")),
+    Column("user_id", Uuid()),
+    Column("agent_id", Uuid()),
     Column("secret_hash", String(64), nullable=False),
     time_column("created_at"),
     time_column("expires_at", nullable=True),
     time_column("revoked_at", nullable=True),
     UniqueConstraint("secret_hash", name="one_key_per_secret"),
+    # Both columns, so that a key can't open another organization's user or agent.
+    ForeignKeyConstraint(
+        ["organization_id", "user_id"],
+        ["users.organization_id", "users.id"],
+        name="a_keys_user_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
+    ForeignKeyConstraint(
+        ["organization_id", "agent_id"],
+        ["agents.organization_id", "agents.id"],
+        name="a_keys_agent_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
     CheckConstraint(
         "role IN ('owner', 'member', 'agent', 'read_only', 'operator')", name="known_role"
     ),

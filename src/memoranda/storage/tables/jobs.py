@@ -2,10 +2,11 @@
 
 from sqlalchemy import Column, PrimaryKeyConstraint, String, Uuid
 
-from memoranda.storage.scope import Shared
+from memoranda.storage.scope import Tenant
 from memoranda.storage.tables.base import table, time_column
 
 # A hint and not the job: the rows that wait are in the organization's own tables, read in its own scope.
+# Only the platform, whose worker it is, sees all of them; an organization sees and raises its own.
 # `token` is new with every signal, so that a worker deletes only the hint that it has seen through.
 work_signals = table(
     "work_signals",
@@ -14,5 +15,5 @@ work_signals = table(
     Column("token", Uuid(), nullable=False),
     time_column("raised_at"),
     PrimaryKeyConstraint("kind", "organization", name="one_signal_per_kind"),
-    tenancy=Shared(),
+    tenancy=Tenant("organization", platform="nil", listed=True),
 )

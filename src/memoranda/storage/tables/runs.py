@@ -1,6 +1,6 @@
 """Runs of agents, the log of each, and what happened in an organization."""
 
-from sqlalchemy import Column, ForeignKey, Index, String, UniqueConstraint, Uuid
+from sqlalchemy import Column, ForeignKeyConstraint, Index, String, UniqueConstraint, Uuid
 
 from memoranda.storage.tables.base import (
     id_column,
@@ -15,14 +15,33 @@ runs = table(
     "runs",
     id_column(),
     organization_column(),
-    Column("agent_id", Uuid(), ForeignKey("agents.id", ondelete="CASCADE")),
-    Column("user_id", Uuid(), ForeignKey("users.id", ondelete="CASCADE")),
+    Column("agent_id", Uuid()),
+    Column("user_id", Uuid()),
     Column("trigger_id", Uuid()),
-    Column("parent_id", Uuid(), ForeignKey("runs.id", ondelete="CASCADE")),
+    Column("parent_id", Uuid()),
     name_column("status"),
     Column("input", Json()),
     time_column("created_at"),
     UniqueConstraint("organization_id", "id", name="runs_in_organization"),
+    # Both columns each time, so that a run can't name another organization's rows.
+    ForeignKeyConstraint(
+        ["organization_id", "user_id"],
+        ["users.organization_id", "users.id"],
+        name="a_runs_user_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
+    ForeignKeyConstraint(
+        ["organization_id", "agent_id"],
+        ["agents.organization_id", "agents.id"],
+        name="a_runs_agent_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
+    ForeignKeyConstraint(
+        ["organization_id", "parent_id"],
+        ["runs.organization_id", "runs.id"],
+        name="a_runs_parent_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
     Index("runs_by_age", "organization_id", "created_at", "id"),
 )
 
@@ -30,11 +49,17 @@ run_logs = table(
     "run_logs",
     id_column(),
     organization_column(),
-    Column("run_id", Uuid(), ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    Column("run_id", Uuid(), nullable=False),
     Column("level", String(), nullable=False),
     name_column("step"),
     Column("metadata", Json(), nullable=False),
     time_column("created_at"),
+    ForeignKeyConstraint(
+        ["organization_id", "run_id"],
+        ["runs.organization_id", "runs.id"],
+        name="a_log_stays_in_its_organization",
+        ondelete="CASCADE",
+    ),
     Index("run_logs_by_run", "run_id", "id"),
 )
 

@@ -1,17 +1,16 @@
 """`memoranda organizations`, `users`, `agents` and `keys`."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
-from memoranda.access.models import LOCAL_OPERATOR, Role
-from memoranda.surfaces.cli.options import Agent, User
+from memoranda.surfaces.cli.options import After, Agent, Limit, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed
+from memoranda.surfaces.cli.tables import card, list_answer
 from memoranda.surfaces.cli.verbs import verb
 
 organizations = typer.Typer(help="The tenants of this database: make and list them.")
@@ -23,12 +22,15 @@ ExternalId = Annotated[
     str | None,
     typer.Option("--external-id", metavar="ID", help="What your own system calls it; unique."),
 ]
+Role = Literal["owner", "member", "agent", "read_only", "operator"]
 Name = Annotated[str, typer.Argument(help="A name for people.")]
 
 
 @verb(organizations, "create")
 async def create_organization(at: Session, name: Name, external_id: ExternalId = None) -> Answer:
     """Make an organization with its owner and the owner's first key, which is shown this once."""
+    from memoranda.access.models import LOCAL_OPERATOR
+
     made = await at.memoranda.access.create_organization(
         LOCAL_OPERATOR, name, external_id=external_id
     )
@@ -43,15 +45,17 @@ async def create_organization(at: Session, name: Name, external_id: ExternalId =
 
 
 @verb(organizations, "list")
-async def list_organizations(at: Session) -> Answer:
+async def list_organizations(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
     """List the organizations of this database."""
-    found = await at.memoranda.access.organizations(LOCAL_OPERATOR)
+    from memoranda.access.models import LOCAL_OPERATOR
+
+    found = await at.memoranda.access.organizations(LOCAL_OPERATOR, after=cursor, limit=limit)
     rows = [
         (each.id, each.name, each.external_id, "yes" if each.is_default else "", each.created_at)
         for each in found
     ]
-    columns = ("id", "name", "external id", "default", "created")
-    return Answer(found, lambda: listed(columns, rows, empty="There is no organization yet."))
+    columns = ("id", "~name", "~external id", "default", "created")
+    return list_answer(found, limit, columns, rows, "There is no organization yet.")
 
 
 @verb(users, "create")
@@ -62,12 +66,12 @@ async def create_user(at: Session, name: Name, external_id: ExternalId = None) -
 
 
 @verb(users, "list")
-async def list_users(at: Session) -> Answer:
+async def list_users(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
     """List the users of the organization."""
-    found = await at.memoranda.access.users(at.who)
+    found = await at.memoranda.access.users(at.who, after=cursor, limit=limit)
     rows = [(each.id, each.name, each.external_id, each.created_at) for each in found]
-    columns = ("id", "name", "external id", "created")
-    return Answer(found, lambda: listed(columns, rows, empty="There is no user yet."))
+    columns = ("id", "~name", "~external id", "created")
+    return list_answer(found, limit, columns, rows, "There is no user yet.")
 
 
 @verb(agents, "create")
@@ -75,39 +79,42 @@ async def create_agent(
     at: Session,
     slug: Annotated[str, typer.Argument(help="A short name for commands and addresses.")],
     name: Annotated[
-        str | None, typer.Option("--name", help="A name for people; the slug without it.")
+        str | None,
+        typer.Option("--name", metavar="NAME", help="A name for people; the slug without it."),
     ] = None,
     external_id: ExternalId = None,
 ) -> Answer:
     """Make an agent, which --agent then names by slug, id or external id."""
-    made = await at.memoranda.access.create_agent(
-        at.who, slug, name=name, external_id=external_id
-    )
+    made = await at.memoranda.access.create_agent(at.who, slug, name=name, external_id=external_id)
     return Answer(made, lambda: [card({"agent": made.id, "slug": made.slug, "name": made.name})])
 
 
 @verb(agents, "list")
-async def list_agents(at: Session) -> Answer:
+async def list_agents(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
     """List the agents of the organization."""
-    found = await at.memoranda.access.agents(at.who)
+    found = await at.memoranda.access.agents(at.who, after=cursor, limit=limit)
     rows = [(each.id, each.slug, each.name, each.external_id, each.created_at) for each in found]
-    columns = ("id", "slug", "name", "external id", "created")
+    columns = ("id", "~slug", "~name", "~external id", "created")
     empty = "There is no agent yet. Make one with: memoranda agents create SLUG"
-    return Answer(found, lambda: listed(columns, rows, empty=empty))
+    return list_answer(found, limit, columns, rows, empty)
 
 
 @verb(keys, "create")
 async def create_key(
     at: Session,
+    *,
     role: Annotated[
         Role,
         typer.Option(
             "--role",
+            metavar="owner|member|agent|read_only|operator",
             help="What the key is for. A member's needs --user, an agent's --agent; "
             "an operator's opens no organization.",
         ),
     ],
-    name: Annotated[str, typer.Option("--name", help="What you will know the key by.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What you will know the key by.")
+    ] = "",
     user: User = None,
     agent: Agent = None,
     expires_at: Annotated[
@@ -116,10 +123,13 @@ async def create_key(
     ] = None,
 ) -> Answer:
     """Make a key. It is shown this once and kept only as a digest."""
-    who = LOCAL_OPERATOR if role is Role.OPERATOR else at.who
+    from memoranda.access.models import LOCAL_OPERATOR
+    from memoranda.access.models import Role as KeyRole
+
+    who = LOCAL_OPERATOR if role == "operator" else at.who
     made = await at.memoranda.access.create_key(
         who,
-        role,
+        KeyRole(role),
         name=name,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
@@ -135,13 +145,13 @@ async def create_key(
 
 
 @verb(keys, "list")
-async def list_keys(at: Session) -> Answer:
+async def list_keys(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
     """List the keys of the organization, without their secrets."""
-    found = await at.memoranda.access.keys(at.who)
+    found = await at.memoranda.access.keys(at.who, after=cursor, limit=limit)
     rows = [(each.id, each.name, each.role, each.expires_at, each.revoked_at) for each in found]
-    columns = ("id", "name", "role", "expires", "revoked")
+    columns = ("id", "~name", "role", "expires", "revoked")
     empty = "There is no key yet. Make one with: memoranda keys create --role owner"
-    return Answer(found, lambda: listed(columns, rows, empty=empty))
+    return list_answer(found, limit, columns, rows, empty)
 
 
 @verb(keys, "revoke")

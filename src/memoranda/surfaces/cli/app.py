@@ -1,6 +1,5 @@
 """The command line's root: its own options, and every room's commands."""
 
-from importlib.metadata import version as installed
 from typing import Annotated
 
 import typer
@@ -34,13 +33,16 @@ app = typer.Typer(
 
 def _version(*, wanted: bool) -> None:
     if wanted:
-        typer.echo(f"memoranda {installed('memoranda')}")
+        from memoranda import __version__
+
+        typer.echo(f"memoranda {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def root(
     ctx: typer.Context,
+    *,
     db: Db = None,
     organization: Organization = None,
     as_json: Json = False,

@@ -1,21 +1,25 @@
 """`memoranda brief` and `memoranda policies`: what a run may know, and under which budgets."""
 
+import json
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import RenderableType
 from rich.text import Text
 
-from memoranda.briefs.models import ContextBrief, ContextPolicy, ExplainEntry
 from memoranda.surfaces.cli.documents import read_json
-from memoranda.surfaces.cli.options import Agent, Conversation, Run, User
-from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.options import Agent, Conversation, Run, Trigger, User
+from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, listed, table
 from memoranda.surfaces.cli.verbs import verb
 from memoranda.words.errors import Invalid
-from memoranda.words.ref import ResourceRef
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from memoranda.briefs.models import ContextBrief, ContextPolicy, ExplainEntry
+    from memoranda.words.ref import ResourceRef
 
 policies = typer.Typer(help="Context policies: which sources feed a brief, under which budgets.")
 
@@ -41,9 +45,13 @@ PolicyName = Annotated[str, typer.Argument(metavar="NAME", help="The policy's na
 
 async def brief(
     at: Session,
-    query: Annotated[str, typer.Option("--query", "-q", help="What the run is about.")],
+    *,
+    query: Annotated[
+        str, typer.Option("--query", "-q", metavar="QUERY", help="What the run is about.")
+    ],
     agent: Agent = None,
     user: User = None,
+    trigger: Trigger = None,
     budget: Annotated[
         int | None,
         typer.Option("--budget", metavar="TOTAL", help="Tokens for the whole brief."),
@@ -61,7 +69,8 @@ async def brief(
     conversation: Conversation = None,
     run: Run = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say of every item that was offered what became of it.")
+        bool,
+        typer.Option("--explain", help="Say of every item that was offered what became of it."),
     ] = False,
 ) -> Answer:
     """Build a brief: the text, what each source spent, what was dropped and why."""
@@ -70,6 +79,7 @@ async def brief(
         query,
         agent_id=await at.agent_id(agent),
         user_id=await at.user_id(user),
+        trigger_id=trigger,
         entities=[_entity(each) for each in entity or ()],
         policy_name=policy,
         budget=budget,
@@ -84,8 +94,8 @@ async def brief(
 
 
 def drawn(
-    brief: ContextBrief, policy: ContextPolicy, budget: int | None, *, everything: bool
-) -> Iterator[RenderableType]:
+    brief: "ContextBrief", policy: "ContextPolicy", budget: int | None, *, everything: bool
+) -> "Iterator[RenderableType]":
     """The brief as a person reads it: the text, the budgets, what was dropped and why."""
     yield Text(brief.text or "Nothing is known that fits.")
     yield Text("")
@@ -97,8 +107,11 @@ def drawn(
     shown = [each for each in entries if everything or each.outcome != "kept"]
     if shown:
         title = "What became of each item" if everything else "Dropped, and why"
-        columns = ("source", "item", "#tokens", "outcome")
-        rows = [(each.source, each.title, each.tokens, _outcome(each)) for each in shown]
+        columns = ("source", "~item", "#tokens", "~outcome")
+        rows = [
+            (each.source, _item(each.title, each.ref), each.tokens, _outcome(each))
+            for each in shown
+        ]
         yield table(columns, rows, title=title)
     elif entries:
         yield Text("Nothing was dropped.")
@@ -112,7 +125,9 @@ async def publish_policy(
     ],
     name: Annotated[
         str | None,
-        typer.Option("--name", help="Its name; the file's name without its ending otherwise."),
+        typer.Option(
+            "--name", metavar="NAME", help="Its name; the file's name without its ending otherwise."
+        ),
     ] = None,
 ) -> Answer:
     """Publish the next version of a policy; every reason against it is told at its own path."""
@@ -136,8 +151,8 @@ async def list_policies(at: Session) -> Answer:
         )
         for each in found
     ]
-    columns = ("name", "version", "#tokens", "sources")
-    return Answer(found, lambda: listed(columns, rows, empty="There is no policy."))
+    columns = ("~name", "version", "#tokens", "~sources")
+    return Answer(listing(found), lambda: listed(columns, rows, empty="There is no policy."))
 
 
 @verb(policies, "show")
@@ -145,7 +160,7 @@ async def show_policy(
     at: Session,
     name: PolicyName,
     version: Annotated[
-        int | None, typer.Option("--version", help="A version; the newest without it.")
+        int | None, typer.Option("--version", metavar="N", help="A version; the newest without it.")
     ] = None,
 ) -> Answer:
     """Show one policy's sources and budgets."""
@@ -157,11 +172,11 @@ async def show_policy(
             "yes" if each.required else "no",
             each.token_budget,
             each.limit,
-            each.options or "",
+            json.dumps(each.options) if each.options else "",
         )
         for each in found.policy.sources
     ]
-    columns = ("source", "enabled", "required", "#tokens", "#limit", "options")
+    columns = ("source", "enabled", "required", "#tokens", "#limit", "~options")
     head = {
         "policy": found.name,
         "version": found.version or "built in",
@@ -171,7 +186,9 @@ async def show_policy(
     return Answer(found, lambda: [card(head), table(columns, rows)])
 
 
-def _spending(brief: ContextBrief, policy: ContextPolicy, budget: int | None) -> RenderableType:
+def _spending(
+    brief: "ContextBrief", policy: "ContextPolicy", budget: int | None
+) -> "RenderableType":
     kept = [each.source for each in brief.explain or [] if each.outcome == "kept"]
     rows: list[tuple[object, ...]] = [
         (
@@ -189,13 +206,21 @@ def _spending(brief: ContextBrief, policy: ContextPolicy, budget: int | None) ->
     return table(columns, rows, title="Budget")
 
 
-def _outcome(entry: ExplainEntry) -> str:
+def _outcome(entry: "ExplainEntry") -> str:
     if entry.lost_to is None:
         return WHY[entry.outcome]
-    return f"{WHY[entry.outcome]}: {entry.lost_to.title} ({entry.lost_to.source})"
+    winner = _item(entry.lost_to.title, entry.lost_to.ref)
+    return f"{WHY[entry.outcome]}: {winner} ({entry.lost_to.source})"
 
 
-def _entity(named: str) -> ResourceRef:
+def _item(title: str, ref: "ResourceRef | None") -> str:
+    """What an item is known by: its title, or else the row that it stands for."""
+    return title or (f"{ref.kind} {ref.id}" if ref else "")
+
+
+def _entity(named: str) -> "ResourceRef":
+    from memoranda.words.ref import ResourceRef
+
     kind, colon, id_ = named.partition(":")
     if not (colon and kind.strip() and id_.strip()) or "\0" in named:
         raise Invalid(f"{named!r} names no row: write --entity KIND:ID.", field="entity")

@@ -1,19 +1,25 @@
 """`memoranda conversations`: what was said, message by message."""
 
-from typing import Annotated
+import json
+from typing import TYPE_CHECKING, Annotated, Final
 from uuid import UUID
 
 import typer
 
-from memoranda.surfaces.cli.documents import parse_json
-from memoranda.surfaces.cli.knowledge import more
+from memoranda.surfaces.cli.documents import read_json
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed
+from memoranda.surfaces.cli.tables import card, listed, more
 from memoranda.surfaces.cli.verbs import verb
+from memoranda.words.errors import Invalid
+
+if TYPE_CHECKING:
+    from memoranda.conversations.models import Message
 
 conversations = typer.Typer(help="Conversations: start one, append messages, read them.")
+
+MOST_BYTES: Final = 20_000_000
 
 ConversationId = Annotated[UUID, typer.Argument(metavar="ID", help="The conversation's id.")]
 
@@ -21,14 +27,16 @@ ConversationId = Annotated[UUID, typer.Argument(metavar="ID", help="The conversa
 @verb(conversations, "create")
 async def create_conversation(
     at: Session,
+    *,
     agent: Agent = None,
     user: User = None,
     workflow: Annotated[
         str | None,
-        typer.Option("--workflow", help="What your own system calls it; the same again finds it."),
+        typer.Option("--workflow", metavar="ID", help="What your own system calls it."),
     ] = None,
     generation: Annotated[
-        int, typer.Option("--generation", help="Which conversation of that workflow it is.")
+        int,
+        typer.Option("--generation", metavar="N", help="Which of that workflow's it is, from 1."),
     ] = 1,
 ) -> Answer:
     """Start a conversation."""
@@ -40,3 +48,100 @@ async def create_conversation(
         generation=generation,
     )
     return Answer(made, lambda: [card(dict(made))])
+
+
+@verb(conversations, "append")
+async def append_messages(
+    at: Session,
+    conversation_id: ConversationId,
+    text: Annotated[
+        str | None, typer.Argument(help="What was said; leave it out with --file.")
+    ] = None,
+    *,
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            metavar="system|developer|user|assistant|tool",
+            help="Who said it.",
+        ),
+    ] = "user",
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help="A JSON list of messages, each with role and content, or - for standard input.",
+        ),
+    ] = None,
+    expected_length: Annotated[
+        int | None,
+        typer.Option(
+            "--expected-length",
+            metavar="N",
+            help="Append only if the conversation has this many messages before.",
+        ),
+    ] = None,
+) -> Answer:
+    """Append one message, or all of a file's, at once."""
+    if (text is None) == (file is None):
+        raise Invalid("Give the text of one message, or --file with many.", field="text")
+    said = [{"role": role, "content": text}] if file is None else read_json(file, most=MOST_BYTES)
+    longer = await at.memoranda.conversations.append(
+        at.who, conversation_id, _messages(said), expected_length=expected_length
+    )
+    return Answer(longer, lambda: [card({"conversation": longer.id, "messages": longer.length})])
+
+
+@verb(conversations, "show")
+async def show_conversation(
+    at: Session,
+    conversation_id: ConversationId,
+    limit: Limit = 100,
+    after: Annotated[
+        int, typer.Option("--after", metavar="POSITION", help="Begin after this position.")
+    ] = 0,
+) -> Answer:
+    """Show a conversation and its messages, in their order."""
+    service = at.memoranda.conversations
+    found = await service.get(at.who, conversation_id)
+    messages = await service.messages(at.who, conversation_id, after=after, limit=limit)
+    rows = [(each.position, each.role, _plain(each.content)) for each in messages]
+    head = {"conversation": found.id, "workflow": found.workflow_id, "messages": found.length}
+    return Answer(
+        {"conversation": found, "messages": messages},
+        lambda: [
+            card(head),
+            *listed(("#position", "role", "~message"), rows, empty="Nothing was said."),
+        ],
+    )
+
+
+@verb(conversations, "list")
+async def list_conversations(at: Session, limit: Limit = 50, cursor: Cursor = None) -> Answer:
+    """List conversations, newest first."""
+    page = await at.memoranda.conversations.page(at.who, limit=limit, cursor=cursor)
+    rows = [(each.id, each.workflow_id, each.length, each.updated_at) for each in page.items]
+    columns = ("id", "~workflow", "#messages", "when")
+    empty = "There is no conversation yet. Start one with: memoranda conversations create"
+    return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more(page.next_cursor)])
+
+
+def _messages(said: object) -> "list[Message]":
+    from pydantic import TypeAdapter, ValidationError
+
+    from memoranda.conversations.models import Message
+
+    try:
+        return TypeAdapter(list[Message]).validate_python(said)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the list"
+        raise Invalid(
+            f"These are no messages: {place}: {first['msg']}. A message has a role and content.",
+            field=place,
+        ) from None
+
+
+def _plain(content: object) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)

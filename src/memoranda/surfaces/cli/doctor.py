@@ -1,6 +1,5 @@
 """`memoranda doctor`: looks at the installation and the database, and says what is wrong."""
 
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -29,6 +28,8 @@ _MARKS: Final = {
 
 def doctor(choices: Choices) -> Answer:
     """Check the installation and the database. Exit code 10 when something is wrong."""
+    import asyncio
+
     from memoranda.storage.health import examine, shown
 
     url = choices.settings().db
@@ -39,15 +40,13 @@ def doctor(choices: Choices) -> Answer:
     value = {
         "healthy": healthy,
         "database": shown(url),
-        "checks": [
-            {"name": each.name, "ok": each.ok, "detail": each.detail} for each in findings
-        ],
+        "checks": [{"name": each.name, "ok": each.ok, "detail": each.detail} for each in findings],
     }
     rows = [(_MARKS[each.ok], each.name, each.detail) for each in findings]
     verdict = "Everything is in order." if healthy else "Something is wrong: see the faults above."
     return Answer(
         value,
-        lambda: [table(("", "check", "finding"), rows), Text(verdict)],
+        lambda: [table(("", "check", "~finding"), rows), Text(verdict)],
         exits.DONE if healthy else exits.UNSUCCESSFUL,
     )
 

@@ -44,14 +44,14 @@ def code_of(error: MemorandaError) -> int:
 
 
 def problem(error: MemorandaError) -> dict[str, object]:
-    """What `--json` prints about an error: its stable code, its sentence, and what it carries."""
+    """What `--json` prints about an error: its stable code and its sentence, beside what it carries."""
     return {
+        **error.details,
         "code": error.code,
         "kind": error.kind,
         "detail": error.message,
         "retryable": error.retryable,
         "exit_code": code_of(error),
-        "details": error.details,
     }
 
 

@@ -1,18 +1,20 @@
 """`memoranda remember`, `forget` and `memories`: facts that outlive a run."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.knowledge import more
 from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, User
-from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed
+from memoranda.surfaces.cli.tables import card, listed, more, when
 from memoranda.surfaces.cli.verbs import room, verb
+
+if TYPE_CHECKING:
+    from memoranda.memories.models import Memory
 
 MemoryId = Annotated[UUID, typer.Argument(metavar="ID", help="The memory's id.")]
 
@@ -20,22 +22,27 @@ MemoryId = Annotated[UUID, typer.Argument(metavar="ID", help="The memory's id.")
 async def remember(
     at: Session,
     text: Annotated[str, typer.Argument(help="The fact, in a sentence or two.")],
+    *,
     agent: Agent = None,
     user: User = None,
     attribute: Annotated[
         str | None,
         typer.Option(
             "--attribute",
+            metavar="NAME",
             help="What it is about, such as preference.tone: a later text for the same "
             "attribute takes its place.",
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="A short name for it.")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TITLE", help="A short name for it.")
+    ] = None,
     category: Annotated[
-        str | None, typer.Option("--category", help="What sort of fact it is.")
+        str | None, typer.Option("--category", metavar="NAME", help="What sort of fact it is.")
     ] = None,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="A word to find it by; may be repeated.")
+        list[str] | None,
+        typer.Option("--tag", metavar="WORD", help="A word to find it by; may be repeated."),
     ] = None,
     expires_at: Annotated[
         datetime | None,
@@ -78,8 +85,10 @@ async def memories(
         limit=limit,
         cursor=cursor,
     )
-    rows = [(each.id, each.text, each.subject_key, each.recorded_at) for each in page.items]
-    columns = ("id", "text", "about", "when")
+    rows = [
+        (each.id, each.text, _audience(each), _about(each), each.recorded_at) for each in page.items
+    ]
+    columns = ("id", "~text", "for", "~about", "since")
     empty = "Nothing is remembered yet. Begin with: memoranda remember TEXT"
     return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more(page.next_cursor)])
 
@@ -88,11 +97,29 @@ async def history(at: Session, memory_id: MemoryId) -> Answer:
     """Show every revision of one memory, with what each replaced."""
     revisions = await at.memoranda.memories.history(at.who, memory_id)
     rows = [
-        (each.version, each.text or Text("forgotten", style="italic"), each.origin, each.recorded_at)
+        (
+            each.version,
+            each.text or Text("forgotten", style="italic"),
+            each.origin,
+            when(each.created_at),
+        )
         for each in revisions
     ]
-    columns = ("#version", "text", "origin", "when")
-    return Answer(revisions, lambda: listed(columns, rows, empty="There is no revision."))
+    columns = ("#version", "~text", "origin", "when")
+    return Answer(listing(revisions), lambda: listed(columns, rows, empty="There is no revision."))
+
+
+def _audience(memory: "Memory") -> str:
+    """Who may know it, in words."""
+    if memory.user_id is None and memory.agent_id is None:
+        return "everybody"
+    parts = {"a user": memory.user_id, "an agent": memory.agent_id}
+    return " with ".join(word for word, named in parts.items() if named)
+
+
+def _about(memory: "Memory") -> str | None:
+    """The attribute, without the long id that a subject key has before it."""
+    return memory.subject_key and memory.subject_key.split(":", 2)[-1]
 
 
 def register(app: typer.Typer) -> None:

@@ -46,6 +46,9 @@ User = Annotated[
     str | None,
     typer.Option("--user", metavar="USER", help="A user, by id or external id."),
 ]
+Trigger = Annotated[
+    UUID | None, typer.Option("--trigger", metavar="ID", help="The trigger that starts the run.")
+]
 Run = Annotated[UUID | None, typer.Option("--run", metavar="ID", help="The run that asks.")]
 Conversation = Annotated[
     UUID | None,
@@ -54,7 +57,9 @@ Conversation = Annotated[
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="At most this many.")]
 Cursor = Annotated[
     str | None,
-    typer.Option(
-        "--cursor", metavar="CURSOR", help="Go on where a page ended: its next_cursor."
-    ),
+    typer.Option("--cursor", metavar="CURSOR", help="Go on where a page ended: its next_cursor."),
+]
+After = Annotated[
+    UUID | None,
+    typer.Option("--cursor", metavar="ID", help="Go on where a page ended: its next_cursor."),
 ]

@@ -1,43 +1,63 @@
 """What a command answers: a value for `--json`, and the same thing drawn for a person."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Union
 
-from pydantic import BaseModel
-from pydantic_core import to_jsonable_python
-from rich.console import Console, RenderableType
 from rich.text import Text
 
 from memoranda.surfaces.cli import exits
 from memoranda.words.text import clean
 
-Value = BaseModel | Mapping[str, Any] | Sequence[Any]
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from rich.console import Console, RenderableType
+
+WIDEST: Final = 10_000
+UNWATCHED_WIDTH: Final = 200
+"""Columns for a file or a pipe, where nothing says how wide a line may be."""
+
+Value = Union["BaseModel", Mapping[str, Any], None]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`value` is what `--json` prints; `drawn` makes what a person sees, only when one looks."""
+    """`value` is what `--json` prints, if anything; `drawn` makes what a person sees."""
 
     value: Value
-    drawn: Callable[[], Iterable[RenderableType]]
+    drawn: Callable[[], "Iterable[RenderableType]"]
     exit_code: int = exits.DONE
+
+
+def listing(items: Sequence[Any]) -> dict[str, Any]:
+    """A list that is given out whole."""
+    return {"items": items}
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
     """Print the answer on standard output."""
     if as_json:
-        print_json(answer.value)
+        if answer.value is not None:
+            print_json(answer.value)
         return
+    from rich.measure import Measurement
+
     console = console_for(sys.stdout)
+    wide = console.options.update(max_width=WIDEST)
     for part in answer.drawn():
+        # A table that is wider than the screen is broken by the terminal: nothing of it is cut off.
+        least = Measurement.get(console, wide, part).minimum
+        console.width = max(console.width, 0 if isinstance(part, Text) else least)
         console.print(part, soft_wrap=isinstance(part, Text))
 
 
 def print_json(value: Value, *, problem: bool = False) -> None:
     """Print one JSON document, in UTF-8 whatever the terminal's own encoding is."""
+    from pydantic_core import to_jsonable_python
+
     plain = to_jsonable_python(value)
     document = clean(json.dumps(plain, ensure_ascii=False, indent=2)) + "\n"
     stream = sys.stderr if problem else sys.stdout
@@ -51,6 +71,10 @@ def complain(sentence: str) -> None:
     console_for(sys.stderr).print(Text.assemble(("Error: ", "bold red"), sentence), soft_wrap=True)
 
 
-def console_for(stream: Any) -> Console:
+def console_for(stream: Any) -> "Console":
     """A console that takes text literally: what people wrote is no markup, emoji code or number."""
-    return Console(file=stream, markup=False, emoji=False, highlight=False)
+    from rich.console import Console
+
+    watched = stream.isatty() or "COLUMNS" in os.environ
+    width = None if watched else UNWATCHED_WIDTH
+    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)

@@ -6,10 +6,10 @@ from uuid import UUID
 import typer
 
 from memoranda.surfaces.cli.documents import parse_json
-from memoranda.surfaces.cli.options import Agent, User
+from memoranda.surfaces.cli.options import After, Agent, Limit, Trigger, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed
+from memoranda.surfaces.cli.tables import card, list_answer, when
 from memoranda.surfaces.cli.verbs import verb
 
 runs = typer.Typer(help="Runs of agents: start one, look at it, read its log.")
@@ -20,15 +20,14 @@ RunId = Annotated[UUID, typer.Argument(metavar="ID", help="The run's id.")]
 @verb(runs, "create")
 async def create_run(
     at: Session,
+    *,
     agent: Agent = None,
     user: User = None,
-    trigger: Annotated[
-        UUID | None, typer.Option("--trigger", metavar="ID", help="The trigger that started it.")
-    ] = None,
+    trigger: Trigger = None,
     parent: Annotated[
         UUID | None, typer.Option("--parent", metavar="ID", help="The run that started it.")
     ] = None,
-    input: Annotated[  # noqa: A002 - the option's name is the field's name
+    input: Annotated[
         str | None, typer.Option("--input", metavar="JSON", help="What it is given, as JSON.")
     ] = None,
 ) -> Answer:
@@ -52,9 +51,9 @@ async def show_run(at: Session, run_id: RunId) -> Answer:
 
 
 @verb(runs, "logs")
-async def show_logs(at: Session, run_id: RunId) -> Answer:
+async def show_logs(at: Session, run_id: RunId, limit: Limit = 100, cursor: After = None) -> Answer:
     """Show what a run logged, oldest first."""
-    found = await at.memoranda.runs.logs(at.who, run_id)
-    rows = [(each.created_at, each.level, each.step, each.metadata or "") for each in found]
-    columns = ("when", "level", "step", "what")
-    return Answer(found, lambda: listed(columns, rows, empty="This run has logged nothing."))
+    found = await at.memoranda.runs.logs(at.who, run_id, after=cursor, limit=limit)
+    rows = [(when(each.created_at), each.level, each.step, each.metadata or "") for each in found]
+    columns = ("when", "level", "~step", "~what")
+    return list_answer(found, limit, columns, rows, "This run has logged nothing.")

@@ -1,11 +1,10 @@
 """`memoranda serve` and `memoranda worker`: the processes that stay."""
 
-import asyncio
 import importlib
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -22,13 +21,20 @@ if TYPE_CHECKING:
 # Named as text: no surface imports another, and this one starts the other.
 HTTP: Final = "memoranda.surfaces.http.app"
 BACKLOG: Final = 2048
+GRACE_SECONDS: Final = 10
+"""How long open requests may take to end once the server is told to stop."""
 
 Host = Annotated[
-    str | None, typer.Option("--host", help="The address to listen on; MEMORANDA_HOST without it.")
+    str | None,
+    typer.Option(
+        "--host", metavar="ADDRESS", help="The address to listen on; MEMORANDA_HOST without it."
+    ),
 ]
 Port = Annotated[
     int | None,
-    typer.Option("--port", help="The port; MEMORANDA_PORT without it, and 0 takes a free one."),
+    typer.Option(
+        "--port", metavar="N", help="The port; MEMORANDA_PORT without it, and 0 takes a free one."
+    ),
 ]
 NoWorker = Annotated[
     bool,
@@ -40,15 +46,14 @@ def serve(
     choices: Choices, host: Host = None, port: Port = None, no_worker: NoWorker = False
 ) -> Answer:
     """Serve HTTP until it is stopped, and take in documents meanwhile."""
-    settings = choices.settings()
-    work = settings.worker and not no_worker
-    listening = _listen(
-        settings.host if host is None else host, settings.port if port is None else port
-    )
-    with listening:
-        url = _url(listening)
-        asyncio.run(_served(choices, listening, url, work=work))
-    return Answer({"url": url, "stopped": True}, lambda: [Text("Stopped.")])
+    import asyncio
+
+    said = {"host": host, "port": port, "worker": False if no_worker else None}
+    settings = choices.settings(**{name: each for name, each in said.items() if each is not None})
+    importlib.import_module(f"{HTTP}.server").check_bind(settings)
+    with _listen(settings.host, settings.port) as listening:
+        asyncio.run(_served(choices, settings, listening))
+    return _stopped()
 
 
 async def worker(
@@ -58,46 +63,52 @@ async def worker(
     ] = False,
 ) -> Answer:
     """Take in the documents that wait, of all organizations, until it is stopped."""
+    import asyncio
+
     if drain:
         await at.memoranda.worker.drain()
         return Answer({"drained": True}, lambda: [Text("Nothing waits any more.")])
-    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    with _on_stop(lambda: loop.call_soon_threadsafe(stopped.set)):
-        _announce(at.choices, {"worker": "running"}, "Working. Stop with Ctrl+C.")
-        working = asyncio.ensure_future(at.memoranda.worker.run())
-        waiting = asyncio.ensure_future(stopped.wait())
-        await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        working.cancel()
-        await asyncio.gather(working, waiting, return_exceptions=True)
-    return Answer({"worker": "stopped"}, lambda: [Text("Stopped.")])
+    working = asyncio.ensure_future(at.memoranda.worker.run())
+    with _on_stop(lambda: loop.call_soon_threadsafe(working.cancel)):
+        _announce(at.choices, {"working": True}, f"Working. {_STOP}")
+        await asyncio.wait({working})
+    if not working.cancelled():
+        working.result()  # raises what ended it
+    return _stopped()
 
 
-async def _served(choices: Choices, listening: socket.socket, url: str, *, work: bool) -> None:
+async def _served(choices: Choices, settings: "Settings", listening: socket.socket) -> None:
     import uvicorn
 
-    async with opened(choices) as at:
-        app = importlib.import_module(HTTP).create_app(at.memoranda, work=work)
+    from memoranda.storage.health import shown
+
+    async with opened(choices, settings) as at:
+        app = importlib.import_module(f"{HTTP}.app").create_app(at.memoranda, work=settings.worker)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,  # addresses hold names that people chose, and logs hold no text
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
         # Uvicorn repeats a signal once it has stopped; then the product still has to be closed.
         with _on_stop(lambda: None):
-            _announce(choices, _about(url, at.memoranda.settings), f"Serving {url}\n{_HOW_TO}")
-            config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on")
+            url = _url(listening)
+            about = {"url": url, "database": shown(settings.db)}
+            _announce(choices, about, f"Serving {url} from {about['database']}\n{_KEY} {_STOP}")
             await uvicorn.Server(config).serve(sockets=[listening])
 
 
-_HOW_TO: Final = (
-    "Every request needs a key: memoranda keys create --role owner. Stop with Ctrl+C."
-)
+_KEY: Final = "Every request needs a key: memoranda keys create --role owner."
+_STOP: Final = "Stop with Ctrl+C."
 
 
-def _about(url: str, settings: "Settings") -> dict[str, object]:
-    from memoranda.storage.health import shown
-
-    return {"url": url, "database": shown(settings.db)}
+def _stopped() -> Answer:
+    return Answer(None, lambda: [Text("Stopped.")])
 
 
-def _announce(choices: Choices, value: dict[str, object], sentence: str) -> None:
+def _announce(choices: Choices, value: Mapping[str, object], sentence: str) -> None:
     if choices.as_json:
         print_json(value)
     else:

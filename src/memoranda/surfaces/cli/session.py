@@ -36,11 +36,12 @@ class Choices:
             traceback=self.traceback or earlier.traceback,
         )
 
-    def settings(self) -> "Settings":
-        """The settings of the environment, with the database that the command line names."""
+    def settings(self, **given: object) -> "Settings":
+        """The settings of the environment, under what the command line says. Raises `Invalid`."""
         from memoranda.settings import Settings
 
-        return Settings() if self.db is None else Settings(db=self.db)
+        said = given if self.db is None else {**given, "db": self.db}
+        return Settings.load(**said)
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class Session:
     memoranda: "Memoranda"
     who: "Principal"
     choices: Choices
+
+    def whose(self, *, platform: bool) -> "Principal":
+        """Who writes: the owner, or for the platform's own rows the operator."""
+        from memoranda.access.models import LOCAL_OPERATOR
+
+        return LOCAL_OPERATOR if platform else self.who
 
     async def agent_id(self, named: str | None) -> "UUID | None":
         """The id of the agent that `--agent` names; None where it names none."""
@@ -65,11 +72,11 @@ class Session:
 
 
 @asynccontextmanager
-async def opened(choices: Choices) -> AsyncIterator[Session]:
+async def opened(choices: Choices, settings: "Settings | None" = None) -> AsyncIterator[Session]:
     """Open the database that was chosen, acting as owner of the organization that was chosen."""
     from memoranda.app import Memoranda
 
-    settings = choices.settings()
+    settings = settings or choices.settings()
     async with Memoranda.open(settings.db, settings=settings) as memoranda:
         yield Session(memoranda, await _owner(memoranda, choices.organization), choices)
 

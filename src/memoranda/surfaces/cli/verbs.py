@@ -11,7 +11,7 @@ import typer
 from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.options import Db, Json, Organization
 from memoranda.surfaces.cli.output import Answer, complain, print_json, show
-from memoranda.surfaces.cli.session import Choices, Session, opened
+from memoranda.surfaces.cli.session import Choices, opened
 from memoranda.words.errors import MemorandaError
 
 Run = Callable[..., Answer]
@@ -119,9 +119,7 @@ def _defect(error: Exception, choices: Choices) -> int:
         traceback.print_exception(error, file=sys.stderr)
     if choices.as_json:
         defect = {"code": "defect", "kind": "defect", "detail": sentence, "retryable": False}
-        print_json(defect | {"exit_code": exits.DEFECT, "details": {}}, problem=True)
+        print_json(defect | {"exit_code": exits.DEFECT}, problem=True)
     else:
         complain(sentence)
     return exits.DEFECT
-
-

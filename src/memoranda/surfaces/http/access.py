@@ -1,8 +1,9 @@
 """Routes for organizations, users, agents and keys."""
 
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from memoranda.access.models import (
     Agent,
@@ -13,13 +14,16 @@ from memoranda.access.models import (
     Role,
     User,
 )
+from memoranda.access.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import After, Body, Limit, Moment, Page, page_of
+from memoranda.surfaces.http.pages import After, Body, Moment, Page, page_of
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, NotFound, OverLimit, ReadOnly
 
 routes = APIRouter(prefix="/v1", tags=["access"], route_class=Operation)
+
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 
 
 class OrganizationToMake(Body):

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from typing import Any, Final
 
 import anyio
@@ -50,7 +49,7 @@ def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
     """
     app = Api(
         title="Memoranda",
-        version=version("memoranda"),
+        version="1",
         summary="What an agent's run may know, remember and be shown.",
         docs_url=None,  # the pages that come with the framework load scripts from elsewhere
         redoc_url=None,

@@ -4,12 +4,13 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from memoranda.briefs.models import ContextBrief
 from memoranda.briefs.service import PublishedPolicy
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import Body, Listing
+from memoranda.surfaces.http.pages import LARGEST, Body, Listing
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import (
     NotFound,
@@ -40,6 +41,7 @@ class BriefToBuild(Body):
     policy_name: str | None = None
     run_id: UUID | None = None
     conversation: UUID | None = None
+    budget: int | None = Field(default=None, ge=1, le=LARGEST, description="In tokens, for all.")
     explain: bool = False
 
 
@@ -65,6 +67,7 @@ async def build_brief(body: BriefToBuild, who: Caller, product: Product) -> Cont
         policy_name=body.policy_name,
         run_id=body.run_id,
         conversation=body.conversation,
+        budget=body.budget,
         explain=body.explain,
     )
 
@@ -87,7 +90,7 @@ async def get_policy(
     name: str,
     who: Caller,
     product: Product,
-    version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    version: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
 ) -> PublishedPolicy:
     """Get a policy in its newest version, or in the one asked for."""
     return await product.briefs.policy(who, name, version)

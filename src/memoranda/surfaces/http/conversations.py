@@ -7,15 +7,14 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from memoranda.conversations.models import Conversation, ConversationPage, Message, StoredMessage
+from memoranda.conversations.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import Body, Listing
+from memoranda.surfaces.http.pages import LARGEST, Body, Listing
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, NotFound, ReadOnly
 
 routes = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
-
-LARGEST = 2**31 - 1
 
 
 class ConversationToOpen(Body):
@@ -54,7 +53,7 @@ async def list_conversations(
     who: Caller,
     product: Product,
     cursor: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
 ) -> ConversationPage:
     """List conversations, the one that was last written to first."""
     return await product.conversations.page(who, limit=limit, cursor=cursor)
@@ -83,7 +82,7 @@ async def list_messages(
     who: Caller,
     product: Product,
     after: Annotated[int, Query(ge=0, le=LARGEST, description="The position to go on after.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 100,
 ) -> Listing[StoredMessage]:
     """List messages in their order, from after a position."""
     messages = await product.conversations.messages(who, conversation_id, after=after, limit=limit)

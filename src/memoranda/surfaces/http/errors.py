@@ -1,6 +1,6 @@
 """What only a conversation over HTTP can get wrong."""
 
-from memoranda.words.errors import Invalid, NotFound, Unavailable
+from memoranda.words.errors import Invalid, NotFound, Refused, Unavailable
 
 
 class UnknownRoute(NotFound):
@@ -32,3 +32,9 @@ class InternalError(Unavailable):
 
     code = "internal_error"
     retryable = False
+
+
+class UnsafeBind(Refused):
+    """The server was told to listen for other machines, and nothing says that this is meant."""
+
+    code = "unsafe_bind"

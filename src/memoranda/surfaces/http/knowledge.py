@@ -4,13 +4,14 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from memoranda.knowledge.errors import DocumentTooLarge
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourcePage, SourceStatus
+from memoranda.knowledge.service import MOST_LISTED, MOST_RESULTS, MOST_SOURCES
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import Body
+from memoranda.surfaces.http.pages import After, Body
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, Invalid, ReadOnly
 
@@ -30,10 +31,10 @@ class SearchToDo(Body):
     """What to look for, and where."""
 
     query: str
-    limit: int = 8
+    limit: int = Field(default=8, ge=1, le=MOST_RESULTS)
     include_organization: bool = True
     include_platform: bool = False
-    source_ids: list[UUID] | None = None
+    source_ids: list[UUID] | None = Field(default=None, max_length=MOST_SOURCES)
 
 
 @routes.post("/sources", status_code=202)
@@ -78,8 +79,8 @@ def _check_fields(form: Any) -> None:
 async def list_sources(
     who: Caller,
     product: Product,
-    cursor: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: After = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
 ) -> SourcePage:
     """List sources, the newest first."""
     return await product.knowledge.page(who, limit=limit, cursor=cursor)

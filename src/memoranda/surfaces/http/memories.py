@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 
 from memoranda.access.roles import ToolPolicyRequired
 from memoranda.memories.models import Memory, MemoryPage, Revision
+from memoranda.memories.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Body, Listing, Moment
@@ -59,7 +60,7 @@ async def list_memories(
     user_id: UUID | None = None,
     agent_id: UUID | None = None,
     cursor: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
 ) -> MemoryPage:
     """List live memories, the newest first."""
     return await product.memories.page(

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Generic, Protocol, TypeVar
+from typing import Annotated, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from fastapi import Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
+
+LARGEST: Final = 2**31 - 1
+"""The largest number that a column of the database holds."""
 
 
 class Body(BaseModel):
@@ -27,12 +30,12 @@ Item = TypeVar("Item", bound=Listed)
 Entry = TypeVar("Entry")
 
 
-class Page(BaseModel, Generic[Item]):
+class Page(BaseModel, Generic[Entry]):
     """A part of a list; `next_cursor` asks for the next part, and is null at the end."""
 
     model_config = ConfigDict(frozen=True)
 
-    items: list[Item]
+    items: list[Entry]
     next_cursor: UUID | None
 
 
@@ -44,7 +47,9 @@ class Listing(BaseModel, Generic[Entry]):
     items: list[Entry]
 
 
-def page_of(items: Sequence[Item], limit: int) -> Page[Item]:
+def page_of(
+    items: Sequence[Item], limit: int
+) -> "Page[Item]":  # quoted: the bound of Item is nothing that a model can check
     """The page that `items` are; a full one may have another behind it."""
     full = len(items) >= limit
     return Page(items=list(items), next_cursor=items[-1].id if full and items else None)
@@ -60,7 +65,6 @@ def _in_utc(time: datetime) -> datetime:
 Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 """A time with its zone, kept in UTC."""
 
-Limit = Annotated[int, Query(ge=1, le=500, description="At most this many.")]
 After = Annotated[
     UUID | None, Query(alias="cursor", description="Go on where a page ended: its next_cursor.")
 ]

@@ -1,5 +1,6 @@
 """Turns errors into problem details (RFC 9457): the one table from an error to its status."""
 
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
@@ -9,7 +10,7 @@ from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memoranda.surfaces.http.errors import (
     BrokenBody,
@@ -86,7 +87,8 @@ def response_to(error: MemorandaError, headers: Mapping[str, str] | None = None)
         sent.setdefault("WWW-Authenticate", "Bearer")
     if error.retryable:
         sent.setdefault("Retry-After", str(RETRY_SECONDS))
-    return JSONResponse(problem.model_dump(), problem.status, sent, MEDIA_TYPE)
+    # In ASCII, so that no text that an error quotes can fail to be sent.
+    return Response(json.dumps(problem.model_dump()), problem.status, sent, MEDIA_TYPE)
 
 
 def of_http(error: HTTPException) -> MemorandaError:

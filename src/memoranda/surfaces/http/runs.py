@@ -1,18 +1,21 @@
 """Routes for runs, their logs, and what happened in an organization."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from memoranda.runs.models import ActivityPage, LogLevel, Run, RunLog
+from memoranda.runs.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import After, Body, Limit, Page, page_of
+from memoranda.surfaces.http.pages import After, Body, Page, page_of
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import NotFound, ReadOnly
 
 routes = APIRouter(prefix="/v1", tags=["runs"], route_class=Operation)
+
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 
 
 class RunToStart(Body):

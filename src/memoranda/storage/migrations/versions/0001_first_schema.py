@@ -273,16 +273,22 @@ def _api_keys() -> None:
             "role IN ('owner', 'member', 'agent', 'read_only', 'operator')", name="known_role"
         ),
         sa.ForeignKeyConstraint(
-            ["agent_id"], ["agents.id"], name="api_keys_agent_id_exists", ondelete="CASCADE"
+            ["organization_id", "agent_id"],
+            ["agents.organization_id", "agents.id"],
+            name="a_keys_agent_is_of_its_organization",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["organization_id", "user_id"],
+            ["users.organization_id", "users.id"],
+            name="a_keys_user_is_of_its_organization",
+            ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
             ["organization_id"],
             ["organizations.id"],
             name="api_keys_organization_id_exists",
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="api_keys_user_id_exists", ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name="api_keys_pk"),
         sa.UniqueConstraint("secret_hash", name="one_key_per_secret"),
@@ -471,19 +477,28 @@ def _runs() -> None:
         sa.Column("input", Json(), nullable=True),
         sa.Column("created_at", UtcTime(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["agent_id"], ["agents.id"], name="runs_agent_id_exists", ondelete="CASCADE"
+            ["organization_id", "agent_id"],
+            ["agents.organization_id", "agents.id"],
+            name="a_runs_agent_is_of_its_organization",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["organization_id", "parent_id"],
+            ["runs.organization_id", "runs.id"],
+            name="a_runs_parent_is_of_its_organization",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["organization_id", "user_id"],
+            ["users.organization_id", "users.id"],
+            name="a_runs_user_is_of_its_organization",
+            ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
             ["organization_id"],
             ["organizations.id"],
             name="runs_organization_id_exists",
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["parent_id"], ["runs.id"], name="runs_parent_id_exists", ondelete="CASCADE"
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="runs_user_id_exists", ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name="runs_pk"),
         sa.UniqueConstraint("organization_id", "id", name="runs_in_organization"),
@@ -593,13 +608,16 @@ def _run_logs() -> None:
         sa.Column("metadata", Json(), nullable=False),
         sa.Column("created_at", UtcTime(), nullable=False),
         sa.ForeignKeyConstraint(
+            ["organization_id", "run_id"],
+            ["runs.organization_id", "runs.id"],
+            name="a_log_stays_in_its_organization",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
             ["organization_id"],
             ["organizations.id"],
             name="run_logs_organization_id_exists",
             ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["runs.id"], name="run_logs_run_id_exists", ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name="run_logs_pk"),
     )

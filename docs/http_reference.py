@@ -16,18 +16,19 @@ error is a problem document (RFC 9457) with a stable `code`; what each code mean
 def http_page(made: str) -> str:
     """Every route by room, with its answers and error codes."""
     described = create_app(cast("Memoranda", None)).openapi()  # only its routes are looked at
+    schemas = described["components"]["schemas"]
     rooms: defaultdict[str, list[str]] = defaultdict(list)
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             room = operation.get("tags", ["other"])[0]
-            rooms[room] += route(f"{method.upper()} {path}", operation)
+            rooms[room] += route(f"{method.upper()} {path}", operation, schemas)
     lines = ["# HTTP API", "", made, "", INTRODUCTION]
     for room, routes in rooms.items():
         lines += [f"## {room}", "", *routes]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def route(name: str, operation: dict[str, Any]) -> list[str]:
+def route(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
     lines = [f"### `{name}`", "", operation.get("description") or operation["summary"], ""]
     asked = [
         f"`{parameter['name']}`"
@@ -36,13 +37,22 @@ def route(name: str, operation: dict[str, Any]) -> list[str]:
     ]
     if asked:
         lines += [f"* query: {', '.join(asked)}"]
-    body = operation.get("requestBody", {}).get("content", {})
-    if body:
-        lines += [f"* body: {', '.join(body)}"]
+    for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
+        lines += [f"* body ({media_type}): {', '.join(fields(content['schema'], schemas))}"]
     for status, answer in operation["responses"].items():
         codes = error_codes(answer)
         lines += [f"* {status}: {', '.join(f'`{code}`' for code in codes) or 'the answer'}"]
     return [*lines, ""]
+
+
+def fields(schema: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
+    """The names of a body's fields, each with whether it has to be there."""
+    named = schemas[schema["$ref"].rsplit("/", 1)[-1]] if "$ref" in schema else schema
+    required = named.get("required", ())
+    return [
+        f"`{name}`{' (required)' if name in required else ''}"
+        for name in named.get("properties", ())
+    ] or ["any"]
 
 
 def error_codes(answer: dict[str, Any]) -> list[str]:

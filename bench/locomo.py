@@ -1,0 +1,202 @@
+"""Measures retrieval on conversations of LoCoMo's shape, through the HTTP API of a served product.
+
+Each conversation goes into an organization of its own, as one transcript. Every question of the
+categories 1 to 4 is searched for, and a brief is built for it with knowledge as its only source.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Final
+
+import httpx
+from databases import database_options, databases
+from locomo_data import CATEGORIES, Question, Talk, Turn, read_talks
+from measure import console, duration
+from rich.progress import track
+from rich.table import Table
+from served import run, served
+
+RESULTS: Final = 20
+TOKENS: Final = 1_000
+FLOORS: Final = {"r10": 76.0, "r20": 82.0, "mrr": 55.0, "brief": 78.0}
+HEADINGS: Final = {"r10": "R@10", "r20": "R@20", "mrr": "MRR", "brief": "in 1,000 tokens"}
+# The total has room for the heading, so that the source's own budget is the bound.
+POLICY: Final = {
+    "sources": [
+        {
+            "name": "knowledge",
+            "token_budget": TOKENS,
+            "limit": 40,
+            "options": {"include_organization": True},
+        }
+    ],
+    "total_token_budget": TOKENS + 50,
+}
+READY_TIMEOUT_S: Final = 120.0
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one question went: shares of its evidence (0 to 1), and seconds for each request."""
+
+    category: int
+    r10: float
+    r20: float
+    mrr: float
+    brief: float
+    search_s: float
+    brief_s: float
+
+
+def main() -> None:
+    """Print the measures of each database, by category and in all."""
+    options = read_options()
+    talks = read_talks(options.path)
+    with databases(options) as urls:
+        found = {name: measure(name, url, talks) for name, url in urls.items()}
+    if options.json:
+        print(json.dumps({name: summary(scores) for name, scores in found.items()}))
+    else:
+        show(found)
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path, metavar="PATH", help="a file of LoCoMo's shape")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    database_options(parser)
+    return parser.parse_args()
+
+
+def measure(name: str, url: str, talks: Sequence[Talk]) -> list[Score]:
+    """Serve the database and ask it everything."""
+    key = run("keys", "create", "--role", "operator", "--db", url)["key"]
+    with served(url) as address, httpx.Client(base_url=address, timeout=60) as client:
+        scores: list[Score] = []
+        for talk in track(talks, description=name, console=_progress(), transient=True):
+            owner = make_organization(client, key, talk.name)
+            source = add_transcript(client, owner, talk)
+            turns = {turn.id: turn for turn in talk.turns}
+            scores += [ask(client, owner, source, turns, each) for each in talk.questions]
+        return scores
+
+
+def make_organization(client: httpx.Client, operator: str, name: str) -> str:
+    """Make an organization and return its owner's key."""
+    made = send(client, operator, "POST", "/v1/organizations", json={"name": name})
+    return str(made["key"]["key"])
+
+
+def add_transcript(client: httpx.Client, key: str, talk: Talk) -> str:
+    """Upload a conversation, wait until it can be searched, and return its source's id."""
+    sent = {
+        "files": {"file": (f"{talk.name}.jsonl", talk.transcript())},
+        "data": {"kind": "transcript", "title": talk.name},
+    }
+    source = str(send(client, key, "POST", "/v1/knowledge/sources", **sent)["id"])
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        state = send(client, key, "GET", f"/v1/knowledge/sources/{source}")
+        if state["status"] == "ready":
+            return source
+        if state["status"] == "failed":
+            raise RuntimeError(f"{talk.name} could not be taken in: {state['reason']}")
+        time.sleep(0.05)
+    raise RuntimeError(f"{talk.name} was not ready after {READY_TIMEOUT_S:g} s.")
+
+
+def ask(
+    client: httpx.Client, key: str, source: str, turns: dict[str, Turn], question: Question
+) -> Score:
+    """Search for one question, build a brief for it, and see which of its evidence came back."""
+    began = time.perf_counter()
+    body = {"query": question.text, "limit": RESULTS, "source_ids": [source]}
+    answer = send(client, key, "POST", "/v1/knowledge/search", json=body)
+    searched = time.perf_counter()
+    brief = send(client, key, "POST", "/v1/briefs", json={"query": question.text, "policy": POLICY})
+    built = time.perf_counter()
+    found = [result["external_id"] for result in answer["results"]]
+    places = [place for place, each in enumerate(found, start=1) if each in question.evidence]
+    page = plain(brief["text"])
+    return Score(
+        category=question.category,
+        r10=share(question, set(found[:10])),
+        r20=share(question, set(found[:20])),
+        mrr=1 / places[0] if places else 0.0,
+        brief=share(question, {turn.id for turn in turns.values() if said(turn) in page}),
+        search_s=searched - began,
+        brief_s=built - searched,
+    )
+
+
+def share(question: Question, found: set[str]) -> float:
+    """The share of a question's evidence that was found."""
+    return fmean(each in found for each in question.evidence)
+
+
+def said(turn: Turn) -> str:
+    """A turn as a brief writes it, without what may follow it."""
+    return plain(f"{turn.speaker}: {turn.text}")
+
+
+def plain(text: str) -> str:
+    """Text without what a brief may change: the lengths of spaces, and the kinds of brackets."""
+    return " ".join(text.translate(str.maketrans("[]", "()")).split())
+
+
+def send(client: httpx.Client, key: str, method: str, path: str, **sent: Any) -> Any:
+    """Send one request and return the JSON of its answer; raises for any problem."""
+    response = client.request(method, path, headers={"Authorization": f"Bearer {key}"}, **sent)
+    if response.is_error:
+        raise RuntimeError(f"{method} {path} answered {response.status_code}: {response.text}")
+    return response.json()
+
+
+def summary(scores: Sequence[Score]) -> dict[str, Any]:
+    """The means over questions as percentages, by category and in all, and times in seconds."""
+    groups = {CATEGORIES[n]: [s for s in scores if s.category == n] for n in CATEGORIES}
+    rows = {name: means(group) for name, group in {**groups, "all": list(scores)}.items() if group}
+    times = {
+        "search_median_s": median(score.search_s for score in scores),
+        "brief_median_s": median(score.brief_s for score in scores),
+    }
+    return {"floors": FLOORS, "measures": rows, **times}
+
+
+def means(scores: Sequence[Score]) -> dict[str, float]:
+    taken = [asdict(score) for score in scores]
+    return {"questions": len(taken)} | {
+        name: round(100 * fmean(each[name] for each in taken), 1) for name in FLOORS
+    }
+
+
+def show(found: dict[str, list[Score]]) -> None:
+    """Print one table for each database."""
+    for name, scores in found.items():
+        result = summary(scores)
+        table = Table(title=f"Retrieval on {name}, with no embedder", title_justify="left")
+        table.add_column("category")
+        for heading in ("questions", *HEADINGS.values()):
+            table.add_column(heading, justify="right")
+        for category, row in result["measures"].items():
+            table.add_row(category, str(row["questions"]), *(f"{row[each]:.1f}" for each in FLOORS))
+        table.add_row("promised", "", *(f"{floor:.0f}" for floor in FLOORS.values()))
+        console().print(table)
+        search, brief = result["search_median_s"], result["brief_median_s"]
+        print(f"Median over HTTP: a search {duration(search)}, a brief {duration(brief)}.\n")
+
+
+def _progress() -> Any:
+    from rich.console import Console  # noqa: PLC0415 - standard output is for the results
+
+    return Console(file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""Measures memories: writes and point reads beside raw drivers that run the very same statements."""
+
+import argparse
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import Final
+from uuid import UUID
+
+from databases import database_options, databases
+from measure import Result, Round, arguments, compare, in_loop, race, show
+from recorded import Recording, record
+from rivals import RawPostgres, RawSqlite, aiosqlite_read, open_aiosqlite, sqlite_path
+from syncs import counted
+
+from memoranda.access.models import Principal
+from memoranda.access.service import Access
+from memoranda.memories.models import Memory
+from memoranda.memories.service import Memories
+from memoranda.memories.store import LIVE_MEMORY
+from memoranda.storage import Storage, Transaction
+
+WRITES: Final = 40
+READS: Final = 200
+WRITERS: Final = 32
+EACH: Final = 8
+"""Writes of each concurrent writer in one round."""
+_numbers: Final = count(1)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """An open product on one database, who asks it, and one memory that is there."""
+
+    url: str
+    storage: Storage
+    memories: Memories
+    who: Principal
+    known: Memory
+
+
+def main() -> None:
+    """Print a table for each database."""
+    parser = arguments(__doc__ or "")
+    database_options(parser)
+    options = parser.parse_args()
+    with databases(options) as urls:
+        for name, url in urls.items():
+            results = asyncio.run(MEASURES[name](url, options))
+            show(f"Memories on {name}", results, as_json=options.json)
+
+
+async def on_sqlite(url: str, options: argparse.Namespace) -> list[Result]:
+    """Write and read on SQLite; the raw program has a file of its own, copied before the first write."""
+    async with opened(url):
+        pass
+    raw_url = f"{url}.raw.db"
+    shutil.copyfile(sqlite_path(url), sqlite_path(raw_url))
+    async with opened(url) as bench:
+        raw = RawSqlite(raw_url)
+        return [
+            await one_writer(bench, raw, raw_url, "sqlite3", options.rounds),
+            await many_writers(bench, raw, raw_url, options.rounds),
+            *await reads_beside_aiosqlite(bench, options.rounds),
+        ]
+
+
+async def on_postgres(url: str, options: argparse.Namespace) -> list[Result]:
+    """Write and read on PostgreSQL; both use one database."""
+    async with opened(url) as bench:
+        assert bench.who.organization_id is not None
+        raw = RawPostgres(url, bench.who.organization_id)
+        return [
+            await one_writer(bench, raw, url, "psycopg", options.rounds),
+            *await reads_beside_psycopg(bench, raw, options.rounds),
+        ]
+
+
+MEASURES: Final = {"sqlite": on_sqlite, "postgres": on_postgres}
+
+
+async def one_writer(
+    bench: Bench, raw: RawSqlite | RawPostgres, raw_url: str, rival: str, rounds: int
+) -> Result:
+    """Remember one text after the other, each durable before the next."""
+    recorded = iter(await recordings(bench, raw_url, (rounds + 1) * WRITES))
+
+    async def ours() -> None:
+        for _ in range(WRITES):
+            await bench.memories.remember(bench.who, text())
+
+    def theirs() -> None:
+        for recording in islice(recorded, WRITES):
+            raw.write([recording])
+
+    times = await race({"ours": ours, "raw": in_loop(theirs)}, rounds=rounds, operations=WRITES)
+    beside = f"raw {rival}, the same statements"
+    return replace(compare("remember", times, ours="ours", rival="raw", at_most=1.5), rival=beside)
+
+
+async def many_writers(bench: Bench, raw: RawSqlite, raw_url: str, rounds: int) -> Result:
+    """Let 32 tasks remember at once; the raw program commits the same statements 32 writes at a time."""
+    writes = WRITERS * EACH
+    recorded = iter(await recordings(bench, raw_url, (rounds + 1) * writes))
+
+    async def ours() -> None:
+        await asyncio.gather(*(writer(bench) for _ in range(WRITERS)))
+
+    def theirs() -> None:
+        for _ in range(EACH):
+            raw.write(islice(recorded, WRITERS))
+
+    times = await race({"ours": ours, "raw": in_loop(theirs)}, rounds=rounds, operations=writes)
+    result = compare(f"remember, {WRITERS} writers", times, ours="ours", rival="raw")
+    reached = 1 / result.ratio
+    async with counted() as counts:
+        await ours()
+    return replace(
+        result,
+        rival=f"raw sqlite3, {WRITERS} in one transaction",
+        bound="at least 70 % as many",
+        within=reached >= 0.7,
+        note=f"{reached:.0%}; {writes} writes in {counts}",
+    )
+
+
+async def writer(bench: Bench) -> None:
+    for _ in range(EACH):
+        await bench.memories.remember(bench.who, text())
+
+
+async def reads_beside_aiosqlite(bench: Bench, rounds: int) -> list[Result]:
+    """Read one memory by its id, and its bare statement through storage."""
+    [get] = await record(bench.url, [getting(bench)])
+    connection = await open_aiosqlite(bench.url)
+
+    async def theirs() -> None:
+        for _ in range(READS):
+            await aiosqlite_read(connection, get)
+
+    try:
+        return await reads(bench, theirs, rounds, "aiosqlite", 1.2)
+    finally:
+        await connection.close()
+
+
+async def reads_beside_psycopg(bench: Bench, raw: RawPostgres, rounds: int) -> list[Result]:
+    """The same beside BEGIN with the organization's setting, SELECT and COMMIT."""
+    [get] = await record(bench.url, [getting(bench)])
+
+    def theirs() -> None:
+        for _ in range(READS):
+            raw.read([get])
+
+    return await reads(bench, in_loop(theirs), rounds, "psycopg", 1.5)
+
+
+def getting(bench: Bench) -> Callable[[Storage], Awaitable[Memory]]:
+    return lambda storage: Memories(storage).get(bench.who, bench.known.id)
+
+
+async def reads(
+    bench: Bench, theirs: Round, rounds: int, rival: str, at_most: float
+) -> list[Result]:
+    organization = bench.who.organization_id
+    assert organization is not None
+
+    async def get() -> None:
+        for _ in range(READS):
+            await bench.memories.get(bench.who, bench.known.id)
+
+    async def bare() -> None:
+        for _ in range(READS):
+            await bench.storage.read(organization, one_row, bench.known.id)
+
+    times = await race({"get": get, "bare": bare, "raw": theirs}, rounds=rounds, operations=READS)
+    named = {"get": "get a memory", "bare": "its row, through storage"}
+    found = [
+        compare(what, times, ours=ours, rival="raw", at_most=at_most)
+        for ours, what in named.items()
+    ]
+    return [replace(each, rival=f"{rival}, the same statement") for each in found]
+
+
+def one_row(tx: Transaction, memory_id: UUID) -> object:
+    """The statement of `Memories.get`, and nothing made of its row."""
+    return tx.one(LIVE_MEMORY, memory=memory_id, now=tx.now, most=1)
+
+
+async def recordings(bench: Bench, url: str, number: int) -> list[Recording]:
+    """The statements of so many writes of new texts, recorded on the database of the raw program."""
+
+    async def remember(storage: Storage) -> None:
+        await Memories(storage).remember(bench.who, text())
+
+    return await record(url, [remember] * number)
+
+
+def text() -> str:
+    """A text that was not remembered before."""
+    return f"Delivery {next(_numbers)} goes to the back door, because the front dock is closed on Mondays."
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Bench]:
+    """Open the product over a migrated database, with an organization and a memory in it."""
+    storage = await Storage.open(url)
+    try:
+        who, memories = await Access(storage).ensure_default(), Memories(storage)
+        yield Bench(url, storage, memories, who, await memories.remember(who, text()))
+    finally:
+        await storage.close()
+
+
+if __name__ == "__main__":
+    main()

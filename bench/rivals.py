@@ -1,0 +1,90 @@
+"""The raw programs that the product is set beside: the drivers alone, with the same durability."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, Final
+from uuid import UUID
+
+import aiosqlite
+import psycopg
+from recorded import Recording, replay
+
+from memoranda.storage.dialects.postgres_schema import SETTING
+
+PRAGMAS: Final = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "secure_delete=ON",
+    "temp_store=MEMORY",
+)
+
+
+class RawSqlite:
+    """The sqlite3 module, on this thread, with the product's pragmas."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = sqlite3.connect(
+            sqlite_path(url), isolation_level=None, cached_statements=512
+        )
+        for pragma in PRAGMAS:
+            self._connection.execute(f"PRAGMA {pragma}")
+        self._cursor = self._connection.cursor()
+
+    def write(self, recordings: Iterable[Recording]) -> None:
+        """Run the statements of all recordings in one transaction."""
+        self._cursor.execute("BEGIN IMMEDIATE")
+        for recording in recordings:
+            replay(self._cursor, recording)
+        self._cursor.execute("COMMIT")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class RawPostgres:
+    """Psycopg, on this thread: the organization is set together with BEGIN, in one round trip."""
+
+    def __init__(self, url: str, organization_id: UUID) -> None:
+        self._connection = psycopg.connect(url, autocommit=True)
+        self._cursor: Any = self._connection.cursor()
+        setting = f"SET LOCAL {SETTING} = '{organization_id}'"
+        self._write = f"BEGIN; SET LOCAL lock_timeout = '10s'; {setting}"
+        self._read = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {setting}"
+
+    def write(self, recordings: Iterable[Recording]) -> None:
+        """Run the statements of all recordings in one transaction."""
+        self._run(self._write, recordings)
+
+    def read(self, recordings: Iterable[Recording]) -> None:
+        """Run the statements of all recordings on one unchanging view."""
+        self._run(self._read, recordings)
+
+    def _run(self, begin: str, recordings: Iterable[Recording]) -> None:
+        self._cursor.execute(begin)
+        for recording in recordings:
+            replay(self._cursor, recording)
+        self._cursor.execute("COMMIT")
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+async def aiosqlite_read(connection: aiosqlite.Connection, recording: Recording) -> None:
+    """Execute, fetch one row and close, as one reads with aiosqlite."""
+    for each in recording:
+        cursor = await connection.execute(each.sql, each.parameters)
+        await cursor.fetchone()
+        await cursor.close()
+
+
+async def open_aiosqlite(url: str) -> aiosqlite.Connection:
+    """An aiosqlite connection with the product's pragmas."""
+    connection = await aiosqlite.connect(sqlite_path(url), isolation_level=None)
+    for pragma in PRAGMAS:
+        await connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def sqlite_path(url: str) -> str:
+    return url.removeprefix("sqlite:///")

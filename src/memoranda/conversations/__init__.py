@@ -1,0 +1,1 @@
+"""Conversations: what was said, kept exactly and in order."""

@@ -1,0 +1,67 @@
+"""Content as text for a column and back, with nothing changed on the way. Pure."""
+
+import json
+import math
+from typing import Final
+
+from memoranda.conversations.models import Content
+from memoranda.words.errors import Invalid
+from memoranda.words.inputs import check_storable
+
+DEEPEST: Final = 64
+"""Levels of lists and objects that a block may have."""
+WIDEST_NUMBER_BITS: Final = 1024
+
+
+def check_content(field: str, content: Content) -> None:
+    """Raise `Invalid`, naming the very place, for what could not be stored and read back the same."""
+    _check(field, content, DEEPEST)
+
+
+def written(content: Content) -> str:
+    """Checked content as one JSON text; keys keep their order, since a provider may tell the difference."""
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def read(text: str) -> Content:
+    """What was written."""
+    content: Content = json.loads(text)
+    return content
+
+
+def _check(field: str, value: object, levels: int) -> None:
+    if isinstance(value, str):
+        check_storable(field, value)
+    elif isinstance(value, dict | list):
+        if levels == 0:
+            raise Invalid(
+                f"{field} is nested more than {DEEPEST} levels deep: flatten it.", field=field
+            )
+        _check_parts(field, value, levels - 1)
+    elif not _plain(value):
+        raise Invalid(
+            f"{field} is not JSON: use objects, lists, texts, finite numbers, true, false and null.",
+            field=field,
+        )
+
+
+def _check_parts(field: str, value: dict[object, object] | list[object], levels: int) -> None:
+    if isinstance(value, list):
+        for place, part in enumerate(value):
+            _check(f"{field}.{place}", part, levels)
+        return
+    for key, part in value.items():
+        if not isinstance(key, str):
+            raise Invalid(
+                f"{field} has a key that is no text: JSON has no other keys.", field=field
+            )
+        check_storable(field, key)
+        _check(f"{field}.{key}", part, levels)
+
+
+def _plain(value: object) -> bool:
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, int):
+        return value.bit_length() <= WIDEST_NUMBER_BITS
+    return isinstance(value, float) and math.isfinite(value)

@@ -1,0 +1,1 @@
+"""Memories: durable facts in append-only chains, and who may know each of them."""

@@ -1,0 +1,76 @@
+"""Who may know a memory: one rule for lists, lookups and context sources."""
+
+from typing import Final, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from memoranda.access.models import Principal, Role
+from memoranda.access.roles import subject_of
+from memoranda.words.ref import ResourceRef
+from memoranda.words.subject import ContextSubject
+
+_ALL_OF_IT: Final = {Role.OWNER, Role.READ_ONLY}
+
+
+class Audience(BaseModel):
+    """For whom a memory is; an unset part means everybody in the organization.
+
+    `space` belongs to the one tool that is bound to it, and to no subject.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    user_id: UUID | None = None
+    agent_id: UUID | None = None
+    space: str | None = None
+
+    @classmethod
+    def of(cls, subject: ContextSubject) -> Self:
+        """The audience that a memory written for `subject` gets."""
+        return cls(user_id=subject.user_id, agent_id=subject.agent_id)
+
+    def covers(self, subject: ContextSubject) -> bool:
+        """Whether `subject` may know it.
+
+        A subject without a user knows only what is no user's; a subject without an
+        agent is not held to any agent.
+        """
+        return (
+            self.space is None
+            and self.user_id in {None, subject.user_id}
+            and (subject.agent_id is None or self.agent_id in {None, subject.agent_id})
+        )
+
+    @property
+    def spelled(self) -> str:
+        """All three parts as one text that no other audience has: ids have one length, the space is last."""
+        parts = []
+        if self.user_id is not None:
+            parts.append(f"user={self.user_id.hex}")
+        if self.agent_id is not None:
+            parts.append(f"agent={self.agent_id.hex}")
+        if self.space is not None:
+            parts.append(f"space={self.space}")
+        return ";".join(parts) or "all"
+
+    def owner(self, organization_id: UUID) -> ResourceRef:
+        """Whose facts these are, which is what a subject key without an entity begins with."""
+        if self.user_id is not None:
+            return ResourceRef(kind="user", id=str(self.user_id))
+        return ResourceRef(kind="organization", id=str(organization_id))
+
+
+def sees_everything(who: Principal) -> bool:
+    """Whether the role reads all memories of its organization, whoever they are for."""
+    return who.role in _ALL_OF_IT
+
+
+def may_know(who: Principal, audience: Audience) -> bool:
+    """Whether `who` may read a memory of this audience; one that may not is told that it is not there."""
+    return sees_everything(who) or audience.covers(subject_of(who))
+
+
+def may_change(who: Principal, audience: Audience) -> bool:
+    """Whether a caller that may write and read it may also change it: a member only what is its user's."""
+    return who.role is not Role.MEMBER or audience.user_id == who.user_id

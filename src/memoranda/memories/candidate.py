@@ -1,0 +1,114 @@
+"""What a caller wants remembered, checked and made ready to store. Pure."""
+
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from memoranda.memories.audience import Audience
+from memoranda.memories.models import Origin
+from memoranda.words.errors import Invalid, OverLimit
+from memoranda.words.inputs import check_zone, optional_text_input, text_input
+from memoranda.words.subject_key import make_subject_key
+from memoranda.words.text import one_line
+
+ATTRIBUTES: Final = ("observation.", "preference.")
+"""What an attribute begins with, so that a memory can't speak for a field of an application's row."""
+MOST_TAGS: Final = 20
+LONGEST_TAG: Final = 64
+LONGEST_ATTRIBUTE: Final = 128
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who writes, and in the course of what."""
+
+    origin: Origin = Origin.USER
+    user_id: UUID | None = None
+    agent_id: UUID | None = None
+    run_id: UUID | None = None
+    conversation_id: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A memory that may be written: nothing in it breaks a rule that can be told without the database."""
+
+    audience: Audience
+    subject_key: str | None
+    text: str
+    title: str | None
+    category: str | None
+    tags: tuple[str, ...]
+    expires_at: datetime | None
+    author: Author
+
+
+def digest(folded: str) -> bytes:
+    """What stands for a folded text in an index."""
+    return hashlib.sha256(folded.encode()).digest()
+
+
+def memory_text(text: str, limit: int) -> str:
+    """The text trimmed, of 1 to `limit` characters. Raises `Invalid` or `OverLimit`."""
+    trimmed = text_input("text", text, limit=limit)
+    if not one_line(trimmed):
+        raise Invalid(
+            "text holds only characters that nobody can see: say something.", field="text"
+        )
+    return trimmed
+
+
+def attribute_input(attribute: str | None) -> str | None:
+    """The attribute in composed form. Raises `Invalid` for one outside the namespaces of memories."""
+    checked = optional_text_input("attribute", attribute, limit=LONGEST_ATTRIBUTE)
+    if checked is None:
+        return None
+    composed = unicodedata.normalize("NFC", checked)
+    if not any(composed.startswith(start) and composed != start for start in ATTRIBUTES):
+        raise Invalid(
+            f"attribute is {checked!r} and must begin with {' or '.join(ATTRIBUTES)} and go on with a name.",
+            field="attribute",
+        )
+    if ":" in composed:
+        raise Invalid(
+            "attribute holds a colon, which parts a subject key: leave it out.", field="attribute"
+        )
+    return composed
+
+
+def subject_key(audience: Audience, organization_id: UUID, attribute: str | None) -> str | None:
+    """The key under which a newer statement replaces an older one; None without an attribute."""
+    return make_subject_key(audience.owner(organization_id), attribute_input(attribute))
+
+
+def tags_input(tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags trimmed, each once, in their order. Raises `Invalid` or `OverLimit`."""
+    if isinstance(tags, str):
+        raise Invalid("tags is one text and must be a list of them.", field="tags")
+    checked = [
+        text_input(f"tags.{place}", tag, limit=LONGEST_TAG) for place, tag in enumerate(tags)
+    ]
+    if len(checked) > MOST_TAGS:
+        raise OverLimit(
+            f"tags has {len(checked)} entries and may have {MOST_TAGS}: leave some out.",
+            field="tags",
+            limit=MOST_TAGS,
+        )
+    return tuple(dict.fromkeys(checked))
+
+
+def expiry_input(expires_at: datetime | None) -> datetime | None:
+    """The time in UTC. Raises `Invalid` for one without a zone or beyond the calendar."""
+    if expires_at is None:
+        return None
+    check_zone("expires_at", expires_at)
+    try:
+        return expires_at.astimezone(UTC)
+    except OverflowError:
+        raise Invalid(
+            "expires_at lies beyond the calendar: leave it out.", field="expires_at"
+        ) from None

@@ -1,0 +1,133 @@
+"""One PostgreSQL connection and how a transaction runs on it: begun, cancelled, tried again, ended."""
+
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from uuid import UUID
+
+import psycopg
+
+from memoranda.storage.dialects.postgres_schema import SETTING
+from memoranda.storage.errors import LostRace, StorageUnavailable
+from memoranda.storage.scope import Scope
+from memoranda.storage.work import Work
+
+if TYPE_CHECKING:
+    from memoranda.storage.dialects.base import Backend
+
+PostgresConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+# How long a transaction waits for a lock before it answers storage_busy.
+LOCK_SECONDS: Final = 10
+# How often a write that lost a race it could not see (deadlock, serialization) runs again.
+TRIES: Final = 6
+CANCEL_SECONDS: Final = 5
+
+
+class Session:
+    """One thread's connection: made when first needed, and made anew after it was lost."""
+
+    def __init__(self, backend: "Backend", connect: Callable[[], PostgresConnection]) -> None:
+        self._backend = backend
+        self._connect = connect
+        self._connection: PostgresConnection | None = None
+
+    def serve(self, work: Work[Any]) -> None:
+        """Run one transaction, again after a lost race, and keep its outcome in `work`."""
+        for number in range(TRIES):
+            try:
+                work.succeed(self._once(work))
+            except LostRace as error:
+                work.fail(self._backend.failure(error))
+                time.sleep(random.uniform(0.5, 1) * 0.01 * 2**number)  # noqa: S311 - spreads tries, hides nothing
+            except BaseException as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
+                work.fail(self._backend.failure(error))
+                return
+            else:
+                return
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _once(self, work: Work[Any]) -> Any:
+        connection = self._begun(work)
+        cursor = connection.cursor()
+        try:
+            if not work.begin(lambda: _cancel_soon(connection, work)):
+                cursor.execute("ROLLBACK")
+                return None
+            value = self._backend.run(work, cursor)
+            work.end()
+            _commit(cursor)
+        except BaseException:
+            work.end()
+            _roll_back(connection)
+            raise
+        finally:
+            # A cancel request may still be under way: no other transaction gets this connection.
+            if work.cancelled:
+                connection.close()
+        return value
+
+    def _begun(self, work: Work[Any]) -> PostgresConnection:
+        """A connection on which the transaction has begun; a dead one is found out and replaced here."""
+        begin = _begin(work.scope, writes=work.writes)
+        if self._connection is not None and not self._connection.closed:
+            try:
+                self._connection.execute(begin)
+            except psycopg.OperationalError:
+                self._connection.close()
+            else:
+                return self._connection
+        self._connection = self._connect()
+        self._connection.execute(begin)
+        return self._connection
+
+
+def _begin(scope: Scope, *, writes: bool) -> str:
+    """One round trip that opens the transaction and says whose it is; nothing in it comes from outside."""
+    organization = str(scope) if isinstance(scope, UUID) else "platform"
+    mode = "READ COMMITTED READ WRITE" if writes else "REPEATABLE READ READ ONLY"
+    return (
+        f"BEGIN ISOLATION LEVEL {mode}; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; "
+        f"SET LOCAL {SETTING} = '{organization}'"
+    )
+
+
+def _commit(cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
+    try:
+        cursor.execute("COMMIT")
+    except psycopg.OperationalError as error:
+        if cursor.connection.closed:
+            raise StorageUnavailable(
+                "The connection to PostgreSQL was lost during the commit, so the write may or may "
+                "not have been kept: look before you write it again.",
+                outcome="unknown",
+            ) from error
+        raise
+
+
+def _roll_back(connection: PostgresConnection) -> None:
+    try:
+        if not connection.closed:
+            connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.close()
+
+
+def _cancel_soon(connection: PostgresConnection, work: Work[Any]) -> None:
+    """Called on the event loop, which the network must not hold up."""
+    Thread(target=_cancel, args=(connection, work), name="memoranda-cancel", daemon=True).start()
+
+
+def _cancel(connection: PostgresConnection, work: Work[Any]) -> None:
+    """Ask until the work has ended: a request that comes between two statements stops neither."""
+    while not (work.ended or connection.closed):
+        with suppress(psycopg.Error):  # the server can't be asked just now
+            connection.cancel_safe(timeout=CANCEL_SECONDS)
+        time.sleep(0.1)

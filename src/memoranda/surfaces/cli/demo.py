@@ -1,0 +1,119 @@
+"""`memoranda demo`: the product at work on its own documentation, in a database that it throws away."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+import memoranda
+from memoranda.surfaces.cli import briefs
+from memoranda.surfaces.cli.knowledge import ingested
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Choices, Session, opened
+from memoranda.surfaces.cli.tables import table
+from memoranda.words.errors import NotFound
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from memoranda.briefs.models import ContextBrief, ContextPolicy
+    from memoranda.knowledge.models import Source
+
+QUERY: Final = "How does Memoranda decide what fits into a brief, and what happens to the rest?"
+BUDGET: Final = 700
+PACKAGED: Final = "documentation"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the demo remembers: who it is for, the fact, and what became of it."""
+
+    audience: str
+    text: str
+    fate: str
+
+
+FACTS: Final = (
+    Told("Ada", "Ada wants answers of one page.", "superseded by the next"),
+    Told("Ada", "Ada wants answers of three sentences.", "current"),
+    Told("everybody", "Releases are made on Thursdays.", "current"),
+    Told("everybody", "The staging server is called kestrel.", "forgotten"),
+)
+
+
+def demo(choices: Choices) -> Answer:
+    """Take in Memoranda's own documentation, remember a few facts, and build a brief under a budget."""
+    import asyncio
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="memoranda-demo-") as folder:
+        database = str(Path(folder) / "demo.db")
+        chosen = Choices(db=database, as_json=choices.as_json)
+        return asyncio.run(_shown(chosen, pages()))
+
+
+async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
+    async with opened(choices) as at:
+        sources = [await _taken_in(at, name, content) for name, content in pages]
+        await _told(at)
+        brief = await at.memoranda.briefs.build(
+            at.who, QUERY, user_id=await at.user_id("ada"), budget=BUDGET, explain=True
+        )
+        policy = (await at.memoranda.briefs.policy(at.who, briefs.DEFAULT_POLICY)).policy
+    value = {
+        "documents": sources,
+        "facts": [vars(fact) for fact in FACTS],
+        "query": QUERY,
+        "budget": BUDGET,
+        "brief": brief,
+    }
+    return Answer(value, lambda: _drawn(sources, brief, policy))
+
+
+def pages() -> list[tuple[str, bytes]]:
+    """The project's documentation, by name: beside the source tree, or packed into the wheel."""
+    package = Path(memoranda.__file__).parent
+    for root in (package.parents[1], package / PACKAGED):
+        readme = root / "README.md"
+        if readme.is_file() and (root / "docs").is_dir():
+            found = [readme, *sorted((root / "docs").glob("*.md"))]
+            return [(page.name, page.read_bytes()) for page in found]
+    raise NotFound("The documentation did not come with this installation; install it again.")
+
+
+async def _taken_in(at: Session, name: str, content: bytes) -> "Source":
+    source = await at.memoranda.knowledge.add(at.who, content, kind="markdown", title=name)
+    return await ingested(at, source)
+
+
+async def _told(at: Session) -> None:
+    """A fact that gives way to a newer one, a fact for everybody, and one that is forgotten."""
+    ada = (await at.memoranda.access.create_user(at.who, "Ada", external_id="ada")).id
+    remember = at.memoranda.memories.remember
+    for fact in FACTS[:2]:
+        await remember(at.who, fact.text, user_id=ada, attribute="preference.length")
+    await remember(at.who, FACTS[2].text)
+    forgotten = await remember(at.who, FACTS[3].text)
+    await at.memoranda.memories.forget(at.who, forgotten.id)
+
+
+def _drawn(
+    sources: "list[Source]", brief: "ContextBrief", policy: "ContextPolicy"
+) -> "Iterator[RenderableType]":
+    chunks = sum(source.chunks for source in sources)
+    yield _heading(f"1. Knowledge: {len(sources)} documents, {chunks} passages")
+    yield Text(", ".join(source.title for source in sources))
+    yield _heading("2. Memory: what was remembered, and what became of it")
+    rows = [(fact.audience, fact.text, fact.fate) for fact in FACTS]
+    yield table(("for", "~fact", "now"), rows)
+    yield _heading(f"3. A brief of at most {BUDGET} tokens for Ada's question")
+    yield Text(f"{QUERY}\n", style="italic")
+    yield from briefs.drawn(brief, policy, BUDGET, everything=False)
+    yield _heading("Your turn")
+    yield Text("memoranda knowledge add FILE\nmemoranda remember TEXT\nmemoranda brief --query Q")
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{text}\n", style="bold")

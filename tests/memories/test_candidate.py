@@ -1,0 +1,102 @@
+"""What a caller wants remembered is checked before anything is stored."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from memoranda.memories import candidate
+from memoranda.memories.audience import Audience
+from memoranda.words.errors import Invalid, OverLimit
+from memoranda.words.ids import new_id
+from memoranda.words.text import fold
+
+ORGANIZATION = new_id()
+
+
+def refused_field(check, *args) -> object:
+    with pytest.raises((Invalid, OverLimit)) as refused:
+        check(*args)
+    return refused.value.details["field"]
+
+
+def test_a_text_is_trimmed_and_counted_after_that() -> None:
+    assert candidate.memory_text(" \n\u3000 likes tea \t", 9) == "likes tea"
+    assert candidate.memory_text(" " * 600 + "x" * 500, 500) == "x" * 500
+    with pytest.raises(OverLimit, match="501 characters and may have 500"):
+        candidate.memory_text("x" * 501, 500)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \t\n", "\u200b\u2060", "\ufeff", "a\0b", "\ud800", "tea\udfff"]
+)
+def test_a_text_that_says_nothing_or_cannot_be_stored_is_refused(text: str) -> None:
+    assert refused_field(candidate.memory_text, text, 500) == "text"
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        *(
+            "lifecycle",
+            "preference",
+            "preference.",
+            "observation.",
+            "Preference.x",
+            "application.name",
+        ),
+        *("preference.a:b", "observation.\0", "observation.\ud800", "", "  ", "x.preference.tone"),
+        "preference." + "x" * 200,
+    ],
+)
+def test_an_attribute_outside_the_namespaces_of_memories_is_refused(attribute: str) -> None:
+    assert refused_field(candidate.attribute_input, attribute) == "attribute"
+
+
+def test_one_attribute_in_two_unicode_forms_is_one_key() -> None:
+    assert candidate.attribute_input("preference.cafe\u0301") == candidate.attribute_input(
+        "preference.caf\u00e9"
+    )
+
+
+def test_the_key_is_made_from_whose_facts_they_are() -> None:
+    anna = new_id()
+    key = candidate.subject_key
+    assert (
+        key(Audience(), ORGANIZATION, "preference.tone")
+        == f"organization:{ORGANIZATION}:preference.tone"
+    )
+    assert (
+        key(Audience(agent_id=new_id()), ORGANIZATION, "observation.a")
+        == f"organization:{ORGANIZATION}:observation.a"
+    )
+    assert (
+        key(Audience(user_id=anna), ORGANIZATION, "preference.tone")
+        == f"user:{anna}:preference.tone"
+    )
+    assert key(Audience(), ORGANIZATION, None) is None
+
+
+def test_an_application_field_and_an_attribute_never_make_the_same_key() -> None:
+    with pytest.raises(Invalid):
+        candidate.subject_key(Audience(), ORGANIZATION, "lifecycle")
+
+
+def test_tags_are_trimmed_and_each_is_kept_once() -> None:
+    assert candidate.tags_input([" tea ", "tea", "milk"]) == ("tea", "milk")
+    assert refused_field(candidate.tags_input, "tea") == "tags"
+    assert refused_field(candidate.tags_input, ["ok", "a\0"]) == "tags.1"
+    assert refused_field(candidate.tags_input, ["x" * 65]) == "tags.0"
+    assert refused_field(candidate.tags_input, [str(n) for n in range(21)]) == "tags"
+
+
+def test_a_time_is_read_in_its_own_zone() -> None:
+    local = datetime(2030, 1, 1, 12, tzinfo=timezone(timedelta(hours=5)))
+    assert candidate.expiry_input(local) == datetime(2030, 1, 1, 7, tzinfo=UTC)
+    assert refused_field(candidate.expiry_input, datetime(2030, 1, 1)) == "expires_at"  # noqa: DTZ001 - a time without a zone is what is refused
+    edge = datetime.max.replace(tzinfo=timezone(-timedelta(hours=5)))
+    assert refused_field(candidate.expiry_input, edge) == "expires_at"
+
+
+def test_texts_that_fold_alike_have_one_digest() -> None:
+    assert candidate.digest(fold(" STRASSE ")) == candidate.digest(fold("straße"))
+    assert candidate.digest(fold("tea")) != candidate.digest(fold("teas"))

@@ -1,0 +1,52 @@
+"""The command starts quickly, and says who it is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import memoranda
+from tests.surfaces.cli.terminal import finished
+
+SOURCE = Path(memoranda.__file__).parents[1]
+HEAVY = {"alembic", "fastapi", "numpy", "pydantic_settings", "sqlalchemy", "uvicorn"}
+
+
+def test_help_waits_for_no_database_server_or_number_cruncher() -> None:
+    code = f"""
+import sys
+from memoranda.surfaces.cli.app import app
+try:
+    app(["--help"])
+except SystemExit:
+    pass
+print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(SOURCE)},
+    )
+    assert done.stderr.strip() == "[]"
+
+
+def test_the_version_is_the_packages() -> None:
+    ended = finished("--version")
+    assert ended.code == 0
+    assert ended.out.strip() == f"memoranda {memoranda.__version__}"
+
+
+def test_a_wrong_option_ends_with_code_2_and_a_message() -> None:
+    ended = finished("brief", "--bogus", "x")
+    assert ended.code == 2
+    assert "No such option" in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+
+
+def test_the_help_tells_the_exit_codes() -> None:
+    ended = finished("--help")
+    assert ended.code == 0
+    assert "Exit codes:" in ended.out
+    assert "10 ended in failure" in " ".join(ended.out.split())

@@ -1,0 +1,79 @@
+"""Holds every answer that a test receives to the API's own description."""
+
+import re
+from collections import defaultdict
+from typing import Any
+
+import httpx
+import jsonschema_rs
+
+from memoranda.surfaces.http.problems import MEDIA_TYPE
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+class Contract:
+    """An API's description, and which problem codes each operation was seen to answer with."""
+
+    def __init__(self, described: dict[str, Any]) -> None:
+        self.described = described
+        self.operations = {
+            f"{method.upper()} {path}": operation
+            for path, item in described["paths"].items()
+            for method, operation in item.items()
+            if method in METHODS
+        }
+        self.seen: defaultdict[str, set[str]] = defaultdict(set)
+
+    def operation_of(self, method: str, path: str) -> str | None:
+        """The operation that answers there: `GET /v1/runs/{run_id}`."""
+        fitting = [
+            name
+            for name in self.operations
+            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", name), f"{method} {path}")
+        ]
+        return min(fitting, key=lambda name: name.count("{"), default=None)
+
+    def check(self, response: httpx.Response) -> None:
+        """Fail for a status, media type, body or code that the description does not tell."""
+        assert response.status_code != 500, f"a defect: {response.request.url}"
+        name = self.operation_of(response.request.method, response.request.url.path)
+        if name is None and response.is_success:
+            assert response.request.url.path == "/openapi.json"
+            return
+        if name is None:
+            self._check_problem(response, {"unknown_route", "method_not_allowed", "not_found"})
+            return
+        told = self.operations[name]["responses"]
+        assert str(response.status_code) in told, (
+            f"{name} does not tell of {response.status_code}: {response.text[:300]}"
+        )
+        self._check_body(name, response, told[str(response.status_code)])
+
+    def _check_body(self, name: str, response: httpx.Response, told: dict[str, Any]) -> None:
+        if "content" not in told:
+            assert response.content == b""
+            return
+        ((media_type, content),) = told["content"].items()
+        assert response.headers["content-type"].partition(";")[0] == media_type
+        self.validate(content["schema"], response.json())
+        if response.is_error:
+            assert media_type == MEDIA_TYPE
+            self._check_problem(
+                response, set(content["schema"]["allOf"][1]["properties"]["code"]["enum"])
+            )
+            self.seen[name].add(response.json()["code"])
+
+    def _check_problem(self, response: httpx.Response, codes: set[str]) -> None:
+        assert response.headers["content-type"] == MEDIA_TYPE
+        problem = response.json()
+        assert problem["status"] == response.status_code
+        assert problem["code"] in codes, f"{problem['code']} is not told: {problem}"
+        assert problem["type"] == f"urn:memoranda:problem:{problem['code']}"
+        assert problem["title"]
+        assert re.search(r"[.:;!?]|\w$", problem["detail"])
+
+    def validate(self, schema: dict[str, Any], value: object) -> None:
+        """Fail where `value` is not what the schema says."""
+        whole = {**schema, "components": self.described["components"]}
+        jsonschema_rs.validate(whole, value, validate_formats=True)

@@ -1,0 +1,186 @@
+"""Two organizations behind one application, with a key of every role and rows of every kind."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from memoranda.access.models import LOCAL_OPERATOR, Role
+from memoranda.app import Memoranda
+from memoranda.surfaces.http.app import create_app
+from tests.surfaces.http.contract import Contract
+
+BASE = "http://memoranda.test"
+
+
+class Api:
+    """The API as the holder of one key meets it; every answer is held to the description."""
+
+    def __init__(self, client: httpx.AsyncClient, contract: Contract, key: str | None) -> None:
+        self._client = client
+        self.contract = contract
+        self.key = key
+
+    async def send(self, method: str, path: str, **sent: Any) -> httpx.Response:
+        headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
+        headers |= sent.pop("headers", {})
+        response = await self._client.request(method, path, headers=headers, **sent)
+        self.contract.check(response)
+        return response
+
+    async def get(self, path: str, **sent: Any) -> httpx.Response:
+        return await self.send("GET", path, **sent)
+
+    async def post(self, path: str, body: object = None, **sent: Any) -> httpx.Response:
+        return await self.send("POST", path, **({"json": body} if body is not None else {}), **sent)
+
+    async def delete(self, path: str) -> httpx.Response:
+        return await self.send("DELETE", path)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The ids of an organization's rows, one of each kind, and the word that is in all its texts."""
+
+    word: str
+    user: str
+    agent: str
+    key: str
+    run: str
+    memory: str
+    conversation: str
+    source: str
+    failed_source: str
+    policy: str
+
+    def ids(self) -> set[str]:
+        return {value for name, value in vars(self).items() if name not in {"word", "policy"}}
+
+
+@dataclass
+class House:
+    """An application, its keys by role, and the rows of both organizations."""
+
+    memoranda: Memoranda
+    contract: Contract
+    nobody: Api
+    operator: Api
+    owner: Api
+    member: Api
+    agent: Api
+    read_only: Api
+    stranger: Api
+    rows: Rows
+    foreign: Rows
+    by_role: dict[str, Api] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def furnished(memoranda: Memoranda) -> AsyncIterator[House]:
+    """Make both organizations, their keys and their rows, behind one application."""
+    app = create_app(memoranda)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+        yield await _furnish(memoranda, client, Contract(app.openapi()))
+
+
+async def _furnish(memoranda: Memoranda, client: httpx.AsyncClient, contract: Contract) -> House:
+    operator = Api(
+        client, contract, (await memoranda.access.create_key(LOCAL_OPERATOR, Role.OPERATOR)).key
+    )
+    owner, stranger = [
+        Api(client, contract, made["key"]["key"])
+        for name in ("Marigold", "Wisteria")
+        for made in [(await operator.post("/v1/organizations", {"name": name})).json()]
+    ]
+    rows = await rows_of(memoranda, owner, "marigold")
+    foreign = await rows_of(memoranda, stranger, "wisteria")
+    bound = {"user_id": rows.user, "agent_id": rows.agent}
+    house = House(
+        memoranda=memoranda,
+        contract=contract,
+        nobody=Api(client, contract, None),
+        operator=operator,
+        owner=owner,
+        member=Api(client, contract, await key_of(owner, role="member", user_id=rows.user)),
+        agent=Api(client, contract, await key_of(owner, role="agent", **bound)),
+        read_only=Api(client, contract, await key_of(owner, role="read_only")),
+        stranger=stranger,
+        rows=rows,
+        foreign=foreign,
+    )
+    house.by_role = {
+        name: getattr(house, name)
+        for name in ("nobody", "operator", "owner", "member", "agent", "read_only")
+    }
+    return house
+
+
+async def key_of(owner: Api, **grant: Any) -> str:
+    key: str = (await owner.post("/v1/keys", grant)).json()["key"]
+    return key
+
+
+async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
+    """Fill the owner's organization; its member and agent may know of every row."""
+
+    async def made(path: str, **body: Any) -> str:
+        response = await owner.post(path, body)
+        assert response.is_success, response.text
+        identity: str = response.json()["id"]
+        return identity
+
+    user = await made("/v1/users", name=f"{word} user", external_id=f"{word}-user")
+    agent = await made("/v1/agents", slug=f"{word}-agent", external_id=f"{word}-external")
+    subject = {"user_id": user, "agent_id": agent}
+    conversation = await made("/v1/conversations", workflow_id=f"{word}-flow", **subject)
+    await owner.post(
+        f"/v1/conversations/{conversation}/messages",
+        {"messages": [{"role": "user", "content": f"{word} message"}]},
+    )
+    run = await made("/v1/runs", input={"text": f"{word} input"}, **subject)
+    await owner.post(f"/v1/runs/{run}/logs", {"step": f"{word} step"})
+    await owner.post("/v1/policies", {"name": word, "policy": policy()})
+    source = await add(owner, f"# {word}\n\nThe {word} grows in spring.\n", f"{word}.md")
+    failed = await add(owner, b"\x00\x01\x02" * 50, f"{word}.bin", kind="text")
+    rows = Rows(
+        word=word,
+        user=user,
+        agent=agent,
+        key=await made("/v1/keys", role="owner", name=f"{word} key"),
+        run=run,
+        memory=await made("/v1/memories", text=f"{word} memory", user_id=user),
+        conversation=conversation,
+        source=source,
+        failed_source=failed,
+        policy=word,
+    )
+    await memoranda.worker.drain()
+    return rows
+
+
+async def add(owner: Api, content: str | bytes, name: str, **fields: str) -> str:
+    response = await owner.post(
+        "/v1/knowledge/sources", files={"file": (name, content)}, data=fields
+    )
+    assert response.status_code == 202, response.text
+    identity: str = response.json()["id"]
+    return identity
+
+
+def policy(**changes: Any) -> dict[str, Any]:
+    source = {"name": "memory", "token_budget": 500, "limit": 20}
+    return {"sources": [source], "total_token_budget": 1_000, **changes}
+
+
+def text_of(response: httpx.Response) -> str:
+    """All that an answer says, headers too."""
+    return response.text + json.dumps(dict(response.headers))
+
+
+def unknown_id() -> str:
+    return str(uuid4())

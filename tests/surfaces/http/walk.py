@@ -1,0 +1,185 @@
+"""One call of every operation, with the rows of a given organization: what the walks go through."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import httpx
+
+from tests.surfaces.http.house import Api, Rows, policy
+
+Call = Callable[[Api, Rows], Awaitable[httpx.Response]]
+
+EVERYBODY = frozenset({"owner", "member", "agent", "read_only"})
+WRITERS = frozenset({"owner", "member", "agent"})
+READERS = frozenset({"owner", "read_only"})
+PEOPLE = frozenset({"owner", "member"})
+OWNER = frozenset({"owner"})
+OPERATOR = frozenset({"operator"})
+ANYBODY = EVERYBODY | OPERATOR | {"nobody"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call; whether it names rows of an organization; and which roles may make it."""
+
+    call: Call
+    names_rows: bool
+    roles: frozenset[str]
+
+
+def get(path: str, roles: frozenset[str], *, names_rows: bool | None = None) -> Step:
+    """A GET of a path whose `{name}`s are fields of the rows."""
+    named = "{" in path if names_rows is None else names_rows
+    return Step(lambda api, rows: api.get(path.format(**vars(rows))), named, roles)
+
+
+def post(
+    path: str,
+    roles: frozenset[str],
+    body: Callable[[Rows], object] | None = None,
+    *,
+    names_rows: bool | None = None,
+) -> Step:
+    """A POST, likewise, with the body that the rows make."""
+    named = "{" in path if names_rows is None else names_rows
+    return Step(
+        lambda api, rows: api.post(path.format(**vars(rows)), body(rows) if body else None),
+        named,
+        roles,
+    )
+
+
+def upload(api: Api, rows: Rows) -> Awaitable[httpx.Response]:
+    files = {"file": ("a.md", "# Plants\n\nThey grow.\n")}
+    return api.post("/v1/knowledge/sources", files=files, data={"title": "Plants"})
+
+
+def subject(rows: Rows) -> dict[str, str]:
+    return {"user_id": rows.user, "agent_id": rows.agent}
+
+
+# Deletions stand last: the walks go through the steps in this order.
+STEPS: dict[str, list[Step]] = {
+    "GET /healthz": [get("/healthz", ANYBODY)],
+    "GET /readyz": [get("/readyz", ANYBODY)],
+    "POST /v1/organizations": [post("/v1/organizations", OPERATOR, lambda _: {"name": "New"})],
+    "GET /v1/organizations": [get("/v1/organizations", OPERATOR)],
+    "POST /v1/users": [post("/v1/users", OWNER, lambda _: {"name": "Ada"})],
+    "GET /v1/users": [get("/v1/users", READERS)],
+    "GET /v1/users/{user}": [
+        get("/v1/users/{user}", EVERYBODY),
+        get("/v1/users/{word}-user", EVERYBODY),
+    ],
+    "POST /v1/agents": [post("/v1/agents", OWNER, lambda _: {"slug": "scout"})],
+    "GET /v1/agents": [get("/v1/agents", EVERYBODY)],
+    "GET /v1/agents/{agent}": [
+        get("/v1/agents/{agent}", EVERYBODY),
+        get("/v1/agents/{word}-agent", EVERYBODY),
+        get("/v1/agents/{word}-external", EVERYBODY),
+    ],
+    "POST /v1/keys": [
+        post("/v1/keys", OWNER, lambda _: {"role": "read_only"}),
+        post(
+            "/v1/keys",
+            OWNER,
+            lambda rows: {"role": "member", "user_id": rows.user},
+            names_rows=True,
+        ),
+        post(
+            "/v1/keys",
+            OWNER,
+            lambda rows: {"role": "agent", "agent_id": rows.agent},
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/keys": [get("/v1/keys", READERS | OPERATOR)],
+    "POST /v1/runs": [
+        post("/v1/runs", WRITERS, lambda _: {"input": [1]}),
+        post("/v1/runs", WRITERS, subject, names_rows=True),
+        post("/v1/runs", WRITERS, lambda rows: {"parent_id": rows.run}, names_rows=True),
+    ],
+    "GET /v1/runs/{run_id}": [get("/v1/runs/{run}", EVERYBODY)],
+    "POST /v1/runs/{run_id}/logs": [
+        post("/v1/runs/{run}/logs", WRITERS, lambda _: {"step": "plan"})
+    ],
+    "GET /v1/runs/{run_id}/logs": [get("/v1/runs/{run}/logs", EVERYBODY)],
+    "GET /v1/activities": [get("/v1/activities", READERS)],
+    "POST /v1/memories": [
+        post("/v1/memories", PEOPLE, lambda _: {"text": "Tea, no sugar."}),
+        post(
+            "/v1/memories",
+            PEOPLE,
+            lambda rows: {"text": "Likes rain.", "user_id": rows.user},
+            names_rows=True,
+        ),
+        post(
+            "/v1/memories",
+            PEOPLE,
+            lambda rows: {"text": "Writes short letters.", "agent_id": rows.agent},
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/memories": [get("/v1/memories", EVERYBODY)],
+    "GET /v1/memories/{memory_id}": [get("/v1/memories/{memory}", EVERYBODY)],
+    "GET /v1/memories/{memory_id}/history": [get("/v1/memories/{memory}/history", EVERYBODY)],
+    "POST /v1/policies": [
+        post("/v1/policies", OWNER, lambda _: {"name": "mine", "policy": policy()})
+    ],
+    "GET /v1/policies": [get("/v1/policies", EVERYBODY)],
+    "GET /v1/policies/{name}": [get("/v1/policies/{policy}", EVERYBODY)],
+    "POST /v1/briefs": [
+        post("/v1/briefs", EVERYBODY, lambda _: {"query": "What grows?", "explain": True}),
+        *[
+            post(
+                "/v1/briefs",
+                EVERYBODY,
+                lambda rows, named=named: {"query": "Q", **named(rows)},
+                names_rows=True,
+            )
+            for named in (
+                lambda rows: {"subject": {"user_id": rows.user}},
+                lambda rows: {"subject": {"agent_id": rows.agent}},
+                lambda rows: {"policy_name": rows.policy},
+                lambda rows: {"run_id": rows.run},
+                lambda rows: {"conversation": rows.conversation},
+            )
+        ],
+    ],
+    "POST /v1/conversations": [
+        post("/v1/conversations", WRITERS, lambda _: {}),
+        post("/v1/conversations", WRITERS, subject, names_rows=True),
+    ],
+    "GET /v1/conversations": [get("/v1/conversations", EVERYBODY)],
+    "GET /v1/conversations/{conversation_id}": [get("/v1/conversations/{conversation}", EVERYBODY)],
+    "POST /v1/conversations/{conversation_id}/messages": [
+        post(
+            "/v1/conversations/{conversation}/messages",
+            WRITERS,
+            lambda _: {"messages": [{"role": "user", "content": "Hello"}]},
+        )
+    ],
+    "GET /v1/conversations/{conversation_id}/messages": [
+        get("/v1/conversations/{conversation}/messages", EVERYBODY)
+    ],
+    "POST /v1/knowledge/sources": [Step(upload, False, OWNER)],
+    "GET /v1/knowledge/sources": [get("/v1/knowledge/sources", EVERYBODY | OPERATOR)],
+    "GET /v1/knowledge/sources/{source_id}": [
+        get("/v1/knowledge/sources/{source}", EVERYBODY),
+        get("/v1/knowledge/sources/{failed_source}", EVERYBODY),
+    ],
+    "POST /v1/knowledge/search": [
+        post("/v1/knowledge/search", EVERYBODY, lambda _: {"query": "grows in spring"})
+    ],
+    "POST /v1/knowledge/sources/{source_id}/retry": [
+        post("/v1/knowledge/sources/{failed_source}/retry", OWNER)
+    ],
+    "DELETE /v1/knowledge/sources/{source_id}": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/knowledge/sources/{rows.source}"),
+            names_rows=True,
+            roles=OWNER,
+        )
+    ],
+    "POST /v1/memories/{memory_id}/forget": [post("/v1/memories/{memory}/forget", PEOPLE)],
+    "POST /v1/keys/{key_id}/revoke": [post("/v1/keys/{key}/revoke", OWNER)],
+}

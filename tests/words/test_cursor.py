@@ -1,0 +1,35 @@
+"""A cursor says where a page ended, and nothing else can pass for one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoranda.words.cursor import make_cursor, read_cursor
+from memoranda.words.errors import Invalid
+from memoranda.words.ids import new_id
+
+
+@given(st.uuids())
+def test_a_cursor_reads_back_as_the_row_that_it_was_made_from(last) -> None:
+    assert read_cursor("memories", make_cursor("memories", last)) == last
+
+
+def test_a_cursor_of_another_list_is_refused() -> None:
+    with pytest.raises(Invalid, match="start again without a cursor") as refused:
+        read_cursor("memories", make_cursor("conversations", new_id()))
+    assert refused.value.details == {"field": "cursor"}
+
+
+@given(st.uuids(), st.integers(0, 31), st.sampled_from("ABCabc019-_=+/ é"))
+def test_a_cursor_with_any_character_changed_is_refused(last, place: int, other: str) -> None:
+    cursor = make_cursor("memories", last)
+    changed = cursor[:place] + other + cursor[place + 1 :]
+    if changed != cursor:
+        with pytest.raises(Invalid):
+            read_cursor("memories", changed)
+
+
+@given(st.text(max_size=40))
+def test_any_other_text_is_refused(text: str) -> None:
+    with pytest.raises(Invalid):
+        read_cursor("memories", text)
