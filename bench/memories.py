@@ -17,7 +17,7 @@ from rivals import RawPostgres, RawSqlite, aiosqlite_read, open_aiosqlite, sqlit
 from syncs import counted
 
 from memoranda.access.models import Principal
-from memoranda.access.service import Access
+from memoranda.app import Memoranda
 from memoranda.memories.models import Memory
 from memoranda.memories.service import Memories
 from memoranda.memories.store import LIVE_MEMORY
@@ -206,13 +206,10 @@ def text() -> str:
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Bench]:
-    """Open the product over a migrated database, with an organization and a memory in it."""
-    storage = await Storage.open(url)
-    try:
-        who, memories = await Access(storage).ensure_default(), Memories(storage)
-        yield Bench(url, storage, memories, who, await memories.remember(who, text()))
-    finally:
-        await storage.close()
+    """Open the product over a migrated database, with a memory in it."""
+    async with Memoranda.open(url) as product:
+        known = await product.memories.remember(product.owner, text())
+        yield Bench(url, product.storage, product.memories, product.owner, known)
 
 
 if __name__ == "__main__":

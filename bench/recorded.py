@@ -3,21 +3,14 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 from memoranda.storage import Scope, Storage, Transaction
 from memoranda.storage.database import backend_of, database_url
+from memoranda.storage.dialects.base import Backend
 from memoranda.storage.transaction import Cursor
+from memoranda.storage.work import Work
 from memoranda.words.clock import system_clock
-
-
-class RawCursor(Protocol):
-    """What a raw program uses of sqlite3 and of psycopg."""
-
-    def execute(self, sql: Any, parameters: Any = ..., /) -> object: ...
-    def executemany(self, sql: Any, parameters: Any, /) -> object: ...
-    def fetchone(self) -> object: ...
-    def fetchall(self) -> object: ...
 
 
 @dataclass
@@ -58,23 +51,19 @@ class _RecordingCursor:
     def rowcount(self) -> int:
         return self._cursor.rowcount
 
-    @rowcount.setter
-    def rowcount(self, value: int) -> None:
-        self._cursor.rowcount = value
-
-    def execute(self, sql: str, parameters: Any = (), /) -> object:
+    def execute(self, sql: Any, parameters: Any = (), /) -> object:
         self._recording.append(Executed(sql, _plain(parameters)))
         return self._cursor.execute(sql, parameters)
 
-    def executemany(self, sql: str, parameters: Sequence[Any], /) -> object:
+    def executemany(self, sql: Any, parameters: Any, /) -> object:
         self._recording.append(Executed(sql, [_plain(row) for row in parameters], many=True))
         return self._cursor.executemany(sql, parameters)
 
-    def fetchall(self) -> list[tuple[Any, ...]]:
+    def fetchall(self) -> list[Any]:
         self._recording[-1].read = "all"
         return self._cursor.fetchall()
 
-    def fetchone(self) -> tuple[Any, ...] | None:
+    def fetchone(self) -> Any:
         self._recording[-1].read = "one"
         return self._cursor.fetchone()
 
@@ -102,10 +91,10 @@ async def record(
     log: Recording = []
     kind = backend_of(url)
 
-    def transaction(self: Any, scope: Scope, cursor: Cursor) -> Transaction:
-        return kind.transaction(self, scope, _RecordingCursor(cursor, log))
+    def run(self: Any, work: Work[Any], cursor: Cursor) -> Any:
+        return kind.run(self, work, _RecordingCursor(cursor, log))
 
-    backend = type("Recorded", (kind,), {"transaction": transaction})
+    backend: Callable[..., Backend] = type("Recorded", (kind,), {"run": run})
     opened = backend(database_url(url), system_clock)
     opened.open()
     recordings: list[Recording] = []
@@ -119,7 +108,7 @@ async def record(
     return recordings
 
 
-def replay(cursor: RawCursor, recording: Recording) -> None:
+def replay(cursor: Cursor, recording: Recording) -> None:
     """Run the statements as they were run, reading what was read."""
     for each in recording:
         if each.many:

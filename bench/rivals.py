@@ -48,9 +48,9 @@ class RawPostgres:
     def __init__(self, url: str, organization_id: UUID) -> None:
         self._connection = psycopg.connect(url, autocommit=True)
         self._cursor: Any = self._connection.cursor()
-        setting = f"SET LOCAL {SETTING} = '{organization_id}'"
-        self._write = f"BEGIN; SET LOCAL lock_timeout = '10s'; {setting}"
-        self._read = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {setting}"
+        settings = f"SET LOCAL lock_timeout = '10s'; SET LOCAL {SETTING} = '{organization_id}'"
+        self._write = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {settings}"
+        self._read = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}"
 
     def write(self, recordings: Iterable[Recording]) -> None:
         """Run the statements of all recordings in one transaction."""

@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +12,8 @@ from pathlib import Path
 from typing import Final
 from unittest import mock
 
-from memoranda.storage.work import Work
+from memoranda.storage.dialects import sqlite_writer
+from memoranda.storage.work import deliver
 
 CALLS: Final = ("fsync(", "fdatasync(")
 ATTACH_TIMEOUT_S: Final = 5.0
@@ -42,42 +42,32 @@ async def counted() -> AsyncIterator[Counts]:
         log = Path(folder) / "strace"
         tracer = await _attach(log)
         # Each batch is acknowledged once, after its commit.
-        with mock.patch.object(Work, "settle", wraps=Work.settle) as settled:
+        with mock.patch.object(sqlite_writer, "deliver", wraps=deliver) as delivered:
             yield counts
-        counts.batches = settled.call_count
+        counts.batches = delivered.call_count
         if tracer is not None:
             tracer.send_signal(signal.SIGINT)
-            tracer.wait(timeout=10)
+            await tracer.wait()
             lines = log.read_text().splitlines()
             counts.flushes = sum(any(call in line for call in CALLS) for line in lines)
 
 
-async def _attach(log: Path) -> "subprocess.Popen[bytes] | None":
+async def _attach(log: Path) -> asyncio.subprocess.Process | None:
     program = shutil.which("strace")
     if program is None:
         return None
-    tracer = subprocess.Popen(
-        [
-            program,
-            "-f",
-            "-qq",
-            "-e",
-            "trace=fsync,fdatasync",
-            "-o",
-            str(log),
-            "-p",
-            str(os.getpid()),
-        ],
-        stderr=subprocess.DEVNULL,
+    options = ("-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", str(log), "-p", str(os.getpid()))
+    tracer = await asyncio.create_subprocess_exec(
+        program, *options, stderr=asyncio.subprocess.DEVNULL
     )
     for _ in range(int(ATTACH_TIMEOUT_S / 0.05)):
         await asyncio.sleep(0.05)
-        if tracer.poll() is not None:
+        if tracer.returncode is not None:
             return None
         if _all_traced():
             return tracer
     tracer.kill()
-    tracer.wait()
+    await tracer.wait()
     return None
 
 

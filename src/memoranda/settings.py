@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memoranda.words.errors import Invalid
@@ -35,6 +35,11 @@ class Settings(BaseSettings):
     port: int = Field(
         default=8321, ge=0, le=65535, description="The port that `memoranda serve` listens on."
     )
+    secret: SecretStr | None = Field(
+        default=None,
+        min_length=32,
+        description="A long random text, without which `memoranda serve` listens to this machine alone.",
+    )
     max_upload_bytes: int = Field(
         default=20 * MEGABYTE, ge=1, description="The most bytes that a document may have."
     )
@@ -42,6 +47,12 @@ class Settings(BaseSettings):
         default=2 * MEGABYTE,
         ge=1024,
         description="The most bytes that the body of any other request may have.",
+    )
+    max_memory_chars: int = Field(
+        default=500,
+        ge=1,
+        le=8000,
+        description="The most characters that the text of a memory may have.",
     )
     source_timeout_s: float = Field(
         default=1.0,
@@ -60,12 +71,6 @@ class Settings(BaseSettings):
         le=60,
         description="How many seconds an idle worker waits before it looks again for work that "
         "another process added.",
-    )
-    worker_lease_s: float = Field(
-        default=60.0,
-        ge=1,
-        le=3600,
-        description="How many seconds a worker that has died keeps others from its work.",
     )
 
     @classmethod

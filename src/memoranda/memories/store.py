@@ -208,6 +208,7 @@ def _insert_memory(
         id=head.memory_id,
         user_id=candidate.audience.user_id,
         agent_id=candidate.audience.agent_id,
+        space=candidate.audience.space,
         audience=candidate.audience.spelled,
         subject_key=candidate.subject_key,
         subject_refs=[],

@@ -24,7 +24,6 @@ RAISED = (
     select(work_signals.c.organization, work_signals.c.token)
     .where(work_signals.c.kind == bindparam("kind"))
     .order_by(work_signals.c.raised_at, work_signals.c.organization)
-    .limit(bindparam("most"))
 )
 SETTLE = delete(work_signals).where(
     work_signals.c.kind == bindparam("kind"),
@@ -46,11 +45,11 @@ def signal(tx: Transaction, kind: str) -> None:
     tx.run(RAISE, kind=kind, organization=_id_of(tx.scope), token=new_id(), raised_at=tx.now)
 
 
-def signals(tx: Transaction, kind: str, limit: int) -> list[Signal]:
+def signals(tx: Transaction, kind: str) -> list[Signal]:
     """The signals of that kind, the longest raised first."""
     return [
         Signal(PLATFORM if row.organization == NIL else row.organization, row.token)
-        for row in tx.all(RAISED, kind=kind, most=limit)
+        for row in tx.all(RAISED, kind=kind)
     ]
 
 

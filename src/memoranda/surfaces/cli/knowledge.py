@@ -149,7 +149,7 @@ async def ingested(at: Session, source: "Source") -> "Source":
 
     worker, scope = new_id(), source.organization_id or PLATFORM
     with _progress(at) as progress:
-        task = progress.add_task(source.title, total=None)
+        task = progress.add_task(cell(source.title).plain, total=None)
         while source.status == "pending":
             claimed = await at.memoranda.knowledge.claim(scope, worker)
             if claimed is None:

@@ -62,6 +62,7 @@ async def add_source(
         object_key=object_key,
         platform=platform,
     )
+    product.worker.wake()
     return SourceTaken(id=source.id, status=source.status)
 
 
@@ -97,6 +98,7 @@ async def get_source(source_id: UUID, who: Caller, product: Product) -> Source:
 async def retry_source(source_id: UUID, who: Caller, product: Product) -> SourceTaken:
     """Put a failed source in line again."""
     source = await product.knowledge.retry(who, source_id)
+    product.worker.wake()
     return SourceTaken(id=source.id, status=source.status)
 
 

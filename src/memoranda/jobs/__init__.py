@@ -1,0 +1,1 @@
+"""Work that nobody waits for: what was added is taken in by whichever worker is free."""

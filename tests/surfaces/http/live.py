@@ -1,0 +1,61 @@
+"""A real server on a port of this machine, in a thread, for clients that want a socket."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Thread
+
+import uvicorn
+
+from memoranda.access.models import Role
+from memoranda.app import Memoranda
+from memoranda.surfaces.http.app import create_app
+
+
+@dataclass(frozen=True)
+class Live:
+    """Where the server answers, and an owner's key for it."""
+
+    url: str
+    key: str
+
+
+@contextmanager
+def live_server(database_url: str) -> Iterator[Live]:
+    """Serve the database until the block ends, with the worker that `serve` runs."""
+    started: Future[Live] = Future()
+    stop: list[uvicorn.Server] = []
+    thread = Thread(target=_run, args=(database_url, started, stop))
+    thread.start()
+    try:
+        yield started.result(timeout=30)
+    finally:
+        for server in stop:
+            server.should_exit = True
+        thread.join(timeout=30)
+    assert not thread.is_alive(), "the server did not stop"
+
+
+def _run(database_url: str, started: "Future[Live]", stop: list[uvicorn.Server]) -> None:
+    try:
+        asyncio.run(_serve(database_url, started, stop))
+    except BaseException as error:
+        if started.done():
+            raise
+        started.set_exception(error)
+
+
+async def _serve(database_url: str, started: "Future[Live]", stop: list[uvicorn.Server]) -> None:
+    async with Memoranda.open(database_url) as memoranda:
+        key = await memoranda.access.create_key(memoranda.owner, Role.OWNER)
+        app = create_app(memoranda, work=True)
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+        stop.append(server)
+        serving = asyncio.create_task(server.serve())
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        started.set_result(Live(f"http://127.0.0.1:{port}", key.key))
+        await serving

@@ -1,0 +1,61 @@
+"""Requests made from the API's own description, right and wrong ones: each is answered as described."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import CHECKS, load_all_checks
+
+from memoranda.app import Memoranda
+from memoranda.surfaces.http.app import create_app
+from tests.conftest import BACKENDS, sqlite_url
+from tests.postgres import Postgres
+from tests.surfaces.http.live import Live, live_server
+
+EXAMPLES = 12
+DESCRIBED = schemathesis.openapi.from_dict(create_app(cast(Memoranda, None)).openapi())
+
+load_all_checks()
+# A value of the right shape may still break a rule of a service, which is told as 422.
+LEFT_OUT = [CHECKS.get_one("positive_data_acceptance")]
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A server on a database of its own, once per backend."""
+    if request.param == "sqlite":
+        template: Path = request.getfixturevalue("migrated_sqlite")
+        path = tmp_path_factory.mktemp("live") / "memoranda.db"
+        shutil.copyfile(template, path)
+        with live_server(sqlite_url(path)) as server:
+            yield server
+    else:
+        postgres: Postgres = request.getfixturevalue("postgres")
+        url = postgres.new_database(template=request.getfixturevalue("migrated_postgres"))
+        with live_server(url) as server:
+            yield server
+        postgres.drop_database(url)
+
+
+@pytest.mark.slow
+@DESCRIBED.parametrize()
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_every_generated_request_is_answered_as_described(
+    case: schemathesis.Case, live: Live
+) -> None:
+    case.call_and_validate(
+        base_url=live.url,
+        headers={"Authorization": f"Bearer {live.key}"},
+        excluded_checks=LEFT_OUT,
+    )
