@@ -82,8 +82,8 @@ def measure(name: str, url: str, talks: Sequence[Talk]) -> list[Score]:
         for talk in track(talks, description=name, console=_progress(), transient=True):
             owner = make_organization(client, key, talk.name)
             source = add_transcript(client, owner, talk)
-            turns = {turn.id: turn for turn in talk.turns}
-            scores += [ask(client, owner, source, turns, each) for each in talk.questions]
+            lines = {turn.id: said(turn) for turn in talk.turns}
+            scores += [ask(client, owner, source, lines, each) for each in talk.questions]
         return scores
 
 
@@ -112,7 +112,7 @@ def add_transcript(client: httpx.Client, key: str, talk: Talk) -> str:
 
 
 def ask(
-    client: httpx.Client, key: str, source: str, turns: dict[str, Turn], question: Question
+    client: httpx.Client, key: str, source: str, lines: dict[str, str], question: Question
 ) -> Score:
     """Search for one question, build a brief for it, and see which of its evidence came back."""
     began = time.perf_counter()
@@ -129,7 +129,7 @@ def ask(
         r10=share(question, set(found[:10])),
         r20=share(question, set(found[:20])),
         mrr=1 / places[0] if places else 0.0,
-        brief=share(question, {turn.id for turn in turns.values() if said(turn) in page}),
+        brief=share(question, {name for name, line in lines.items() if line in page}),
         search_s=searched - began,
         brief_s=built - searched,
     )

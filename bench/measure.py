@@ -15,7 +15,7 @@ from rich.table import Table
 Round = Callable[[], Awaitable[None]]
 """One round of a rival's work: so many operations, one after the other or at once."""
 
-ROUNDS: Final = 11
+ROUNDS: Final = 21
 
 
 @dataclass(frozen=True)

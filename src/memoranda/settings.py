@@ -66,11 +66,10 @@ class Settings(BaseSettings):
         "`memoranda worker` runs by itself.",
     )
     worker_poll_s: float = Field(
-        default=1.0,
+        default=0.5,
         gt=0,
         le=60,
-        description="How many seconds an idle worker waits before it looks again for work that "
-        "another process added.",
+        description="How many seconds an idle worker waits before it looks for work again.",
     )
 
     @classmethod
@@ -81,6 +80,6 @@ class Settings(BaseSettings):
         except ValidationError as error:
             wrong = "; ".join(
                 f"MEMORANDA_{'.'.join(str(part) for part in each['loc']).upper()}: {each['msg']}"
-                for each in error.errors(include_url=False, include_input=False)
+                for each in error.errors()
             )
             raise Invalid(f"Some settings can't be used: correct them. {wrong}") from None

@@ -193,12 +193,16 @@ async def test_an_agent_is_found_by_id_then_slug_then_external_id(
     access: Access, owner: Principal
 ) -> None:
     one = await access.create_agent(owner, "one", external_id="two")
-    two = await access.create_agent(owner, "two", external_id=str(one.id))
-    assert (await access.agent(owner, one.id)).slug == "one"
-    assert (await access.agent(owner, str(one.id))).slug == "one"
-    assert (await access.agent(owner, "two")) == two
+    two = await access.create_agent(owner, "two", external_id="one")
+    three = await access.create_agent(owner, "three", external_id=str(one.id))
+    for name in (one.id, str(one.id), "one"):
+        assert await access.agent(owner, name) == one
+    assert await access.agent(owner, "two") == two
+    await access.create_agent(owner, "four", external_id="fourth")
+    assert (await access.agent(owner, "fourth")).slug == "four"
+    assert await access.agent(owner, three.id) == three
     with pytest.raises(NotFound, match="memoranda agents create"):
-        await access.agent(owner, "three")
+        await access.agent(owner, "fifth")
 
 
 async def test_a_user_is_found_by_id_or_external_id(access: Access, owner: Principal) -> None:

@@ -112,17 +112,20 @@ async def test_eight_writers_append_whole_turns_and_lose_none(
     assert len({each.content for each in stored if isinstance(each.content, str)}) == 128
 
 
+def counting(plain, counted: list[object]):
+    def run(self, statement, *args, **values):
+        counted.append(statement)
+        return plain(self, statement, *args, **values)
+
+    return run
+
+
 async def test_an_append_runs_as_many_statements_however_long_the_conversation(
     talks: Conversations, acme: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[object] = []
     for name in ("one", "all", "run", "run_many"):
-
-        def counting(self, statement, *args, _plain=getattr(Transaction, name), **values):
-            counted.append(statement)
-            return _plain(self, statement, *args, **values)
-
-        monkeypatch.setattr(Transaction, name, counting)
+        monkeypatch.setattr(Transaction, name, counting(getattr(Transaction, name), counted))
     made = await talks.create(acme.owner)
     costs = []
     for _ in range(5):

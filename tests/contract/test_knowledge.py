@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -267,6 +268,30 @@ async def test_a_source_that_breaks_three_workers_ends_failed(
         assert "3 tries" in reason
     finally:
         await storage.close()
+
+
+async def test_a_worker_that_is_stopped_gives_its_source_back_at_once(
+    knowledge: Knowledge, owner: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    def slow(*_: object, **__: object) -> None:
+        reading.set()
+        go_on.wait(30)
+
+    source = await knowledge.add(owner, HANDBOOK, title="handbook.md")
+    stopped = uuid4()
+    assert await knowledge.claim(_scope(owner), stopped) == source.id
+    with monkeypatch.context() as patched:
+        patched.setattr(ingestion, "extract", slow)
+        work = asyncio.create_task(knowledge.ingest(_scope(owner), source.id, stopped))
+        await asyncio.to_thread(reading.wait, 30)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        go_on.set()
+    await drain(knowledge, owner.organization_id)
+    assert (await knowledge.get(owner, source.id)).status == "ready"
 
 
 @pytest.mark.parametrize("title", ["", "   ", "a\0b", "\ud800"])

@@ -7,7 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from memoranda.memories import store
 from memoranda.memories.audience import Audience
+from memoranda.memories.candidate import Author, Candidate
 from memoranda.memories.service import Memories
 from memoranda.storage import Storage
 from memoranda.words.errors import Invalid
@@ -128,8 +130,6 @@ async def test_what_sql_reads_is_what_the_rule_covers(memories: Memories, acme: 
 async def test_a_space_is_in_no_list_and_no_context(
     memories: Memories, timed_storage: Storage, acme: Tenant
 ) -> None:
-    from memoranda.memories import store  # noqa: PLC0415 - for a row that no verb makes yet
-    from memoranda.memories.candidate import Author, Candidate  # noqa: PLC0415 - same
 
     note = Candidate(Audience(space="flow:node"), None, "x", None, None, (), None, Author())
     made = await timed_storage.write(acme.owner.organization_id, store.remember, note)
@@ -146,8 +146,6 @@ async def test_a_space_is_in_no_list_and_no_context(
 async def test_scopes_and_attributes_named_alike_do_not_meet(
     memories: Memories, acme: Tenant, timed_storage: Storage, one: str, other: str
 ) -> None:
-    from memoranda.memories import store  # noqa: PLC0415 - see above
-    from memoranda.memories.candidate import Author, Candidate  # noqa: PLC0415 - same
 
     def saved(space: str) -> Candidate:
         return Candidate(Audience(space=space), "k", "same", None, None, (), None, Author())

@@ -170,6 +170,7 @@ async def test_activity_reads_newest_first_page_by_page(house: House) -> None:
             break
     assert [each.subject_id for each in seen] == [run.id for run in reversed(runs)]
     assert {(each.type, each.agent_id) for each in seen} == {("run_started", house.scout)}
+    assert (await house.runs.activities(house.owner, limit=5)).next_cursor is None
     for limit in (0, 501):
         with pytest.raises(Invalid):
             await house.runs.activities(house.owner, limit=limit)

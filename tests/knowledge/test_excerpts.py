@@ -46,6 +46,19 @@ def test_chunks_of_two_sources_are_never_joined() -> None:
     assert ordinals(excerpts([found(ONE, 4), found(TWO, 5)])) == [[4], [5]]
 
 
+def test_neighbors_under_two_headings_or_of_two_sittings_stay_apart() -> None:
+    assert ordinals(excerpts([found(ONE, 4, place="Refunds"), found(ONE, 5, place="Terms")])) == [
+        [4],
+        [5],
+    ]
+    assert ordinals(excerpts([found(ONE, 4, at="May"), found(ONE, 5, at="June")])) == [[4], [5]]
+
+
+def test_joined_lines_of_plain_text_are_named_from_first_to_last() -> None:
+    made = excerpts([found(ONE, 4, place="lines 3-9"), found(ONE, 5, place="line 10")])
+    assert [excerpt.title for excerpt in made] == ["Guide, lines 3-10"]
+
+
 def test_a_chunk_between_two_excerpts_joins_them_at_the_better_place() -> None:
     made = excerpts([found(ONE, 1), found(TWO, 7), found(ONE, 3), found(ONE, 2)])
     assert ordinals(made) == [[1, 2, 3], [7]]
@@ -93,7 +106,7 @@ def test_excerpts_come_in_the_order_of_their_best_chunks(places) -> None:
 def test_a_title_says_where_and_a_body_says_who() -> None:
     turns = [
         found(ONE, 1, "Hello", speaker="Ada", at="8 May 2023"),
-        found(ONE, 2, "Hi", speaker="Max"),
+        found(ONE, 2, "Hi", speaker="Max", at="8 May 2023"),
     ]
     (made,) = excerpts(turns)
     assert made.title == "Guide, 8 May 2023"

@@ -20,6 +20,8 @@ for _ in range(100_000):
     NESTED = [NESTED]
 CYCLE: list[object] = []
 CYCLE.append(CYCLE)
+WIDE_CYCLE: list[object] = []
+WIDE_CYCLE += [WIDE_CYCLE] * 10
 
 
 def test_a_text_comes_back_trimmed() -> None:
@@ -55,6 +57,8 @@ def test_what_json_can_not_say_is_refused_by_its_field(value: object) -> None:
 def test_json_without_end_is_refused() -> None:
     with pytest.raises(Invalid):
         json_input("input", NESTED, limit=10**9)
+    with pytest.raises(OverLimit):
+        json_input("input", WIDE_CYCLE, limit=1000)
 
 
 @pytest.mark.parametrize("text", ["\\u0000", "\\\\u0000"])

@@ -75,8 +75,8 @@ class Access:
                 new_id(), store.add_organization, "Default", is_default=True
             )
         except ConstraintViolated:
-            # Somebody was first. Asked as a write, this waits for whatever refused ours.
-            found = await self._storage.write(PLATFORM, store.default_organization)
+            # Somebody was first, and has committed: only then is ours refused.
+            found = await self._storage.read(PLATFORM, store.default_organization)
             if found is None:
                 raise
             return found

@@ -1,10 +1,15 @@
 """Search results as a reader wants them: neighbors joined, and as many as a budget holds."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from memoranda.knowledge.models import SearchResult
+
+
+# A place that is lines and no heading, as chunks of plain text have it.
+_LINES = re.compile(r"lines? (\d+)(?:-(\d+))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,7 @@ class Excerpt:
     @property
     def title(self) -> str:
         """The source's title and the place: a heading or lines, or when a turn was said."""
-        place = self.best.at or self.best.place
+        place = self.best.at or _span(self.chunks[0].place, self.chunks[-1].place)
         return f"{self.best.title}, {place}" if place else self.best.title
 
     @property
@@ -61,10 +66,24 @@ def excerpts(
 
 
 def _touches(excerpt: Excerpt, chunk: SearchResult) -> bool:
-    return excerpt.best.source_id == chunk.source_id and (
+    """Whether the chunk stands right beside the excerpt, under the same heading or in the same sitting."""
+    best = excerpt.best
+    if best.source_id != chunk.source_id or best.at != chunk.at:
+        return False
+    if best.place != chunk.place and not (_LINES.match(best.place) and _LINES.match(chunk.place)):
+        return False
+    return (
         chunk.ordinal + 1 == excerpt.chunks[0].ordinal
         or chunk.ordinal - 1 == excerpt.chunks[-1].ordinal
     )
+
+
+def _span(first: str, last: str) -> str:
+    """One place for two: the heading that they share, or all the lines from one to the other."""
+    begin, end = _LINES.match(first), _LINES.match(last)
+    if first == last or begin is None or end is None:
+        return first
+    return f"lines {begin[1]}-{end[2] or end[1]}"
 
 
 def _join(beside: Sequence[Excerpt], chunk: SearchResult) -> Excerpt:

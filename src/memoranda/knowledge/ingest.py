@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -11,7 +12,7 @@ from memoranda.knowledge.extract import extract
 from memoranda.knowledge.models import Claim, Source, SourceKind
 from memoranda.search.document import IndexedDocument, index_document
 from memoranda.storage import Scope, Storage
-from memoranda.words.errors import MemorandaError
+from memoranda.words.errors import MemorandaError, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,10 @@ async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) ->
     try:
         chunks, indexed = await asyncio.to_thread(_read, content, row.kind, row.title, limit)
         await storage.write(scope, store.finish, claim, row.digest, chunks, indexed)
+    except asyncio.CancelledError:
+        # A worker that is stopped in order keeps nobody waiting for the end of its lease.
+        await asyncio.shield(storage.write(scope, store.release, claim, timedelta(0)))
+        raise
     except MemorandaError as error:
         if error.retryable:
             await _later(storage, scope, claim, row.attempts)
@@ -63,8 +68,10 @@ def _read(
 
 async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
     while True:
-        await asyncio.sleep(LEASE.total_seconds() / 3)
-        await storage.write(scope, store.extend, claim, LEASE)
+        await asyncio.sleep(LEASE.total_seconds() / 6)
+        # One lost heartbeat is no lost claim: the next comes long before the lease ends.
+        with suppress(Unavailable):
+            await storage.write(scope, store.extend, claim, LEASE)
 
 
 async def _later(storage: Storage, scope: Scope, claim: Claim, attempts: int) -> None:

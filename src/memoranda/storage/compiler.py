@@ -109,7 +109,9 @@ class ScopedCompiler:
         return self._own.process(element.column == SCOPE, **kw)
 
     def visit_table(self, table: Any, *args: Any, **kw: Any) -> Any:
-        if not (self._frames and (kw.get("enclosing_alias") or table) in self._frames[-1]):
+        alias = kw.get("enclosing_alias")
+        source = alias if alias is not None and alias.element is table else table
+        if not (self._frames and source in self._frames[-1]):
             raise GuardError(f"{table.name} stands where the guard has not looked.")
         return self._own.visit_table(table, *args, **kw)
 
@@ -143,7 +145,7 @@ class ScopedCompiler:
     def _refuse_hint(self, *_: Any) -> Any:
         raise GuardError("Hints are raw SQL, which can't be checked.")
 
-    get_select_hint_text = get_from_hint_text = get_statement_hint_text = _refuse_hint
+    get_select_hint_text = get_statement_hint_text = format_from_hint_text = _refuse_hint
 
 
 class ScopedNames:

@@ -28,7 +28,7 @@ from sqlalchemy.sql.selectable import (
     Subquery,
 )
 
-from memoranda.storage.scope import Mine, Shared, Tenant, Through, base_table, tenancy_of
+from memoranda.storage.scope import Mine, Shared, Tenant, Through, base_table, tenancy_of, ungrouped
 from memoranda.storage.tables.base import METADATA
 from memoranda.storage.types import OneOf
 
@@ -150,6 +150,7 @@ def _known(part: object, *modules: str) -> bool:
 def _check_source(
     source: FromClause, criteria: list[ColumnElement[Any]], *, platform: bool
 ) -> set[FromClause]:
+    source = ungrouped(source)
     if type(source) is Join:
         # The kept side of an outer join is not filtered by its ON, and the other one only by it.
         if source.isouter:

@@ -10,7 +10,7 @@ from sqlalchemy import Table, Uuid, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql import ColumnElement, FromClause
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.selectable import Alias, Join
+from sqlalchemy.sql.selectable import Alias, FromGrouping, Join
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlalchemy.types import Boolean
 
@@ -107,6 +107,11 @@ def base_table(source: FromClause) -> Table | None:
     return element if isinstance(element, Table) else None
 
 
+def ungrouped(source: FromClause) -> FromClause:
+    """What stands between the parentheses that a join within a join gets."""
+    return source.element if type(source) is FromGrouping else source
+
+
 def mine(source: FromClause) -> Mine:
     """The scope's predicate on a table or alias, where a statement wants to show it.
 
@@ -126,7 +131,7 @@ def mine_of(sources: Iterable[FromClause]) -> Iterator[Mine]:
     The right side of an outer join is not among them: its predicate stands in
     the ON clause, because a WHERE would drop the rows that found no partner.
     """
-    for source in sources:
+    for source in map(ungrouped, sources):
         if isinstance(source, Join):
             yield from mine_of([source.left] if source.isouter else [source.left, source.right])
         elif (table := base_table(source)) is not None and isinstance(tenancy_of(table), Tenant):

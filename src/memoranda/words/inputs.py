@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from memoranda.words.errors import Invalid, OverLimit
@@ -64,8 +66,7 @@ def json_input(field: str, value: object, *, limit: int) -> Any:
     Raises `Invalid` for what JSON can't say (NaN, other types), for what a text
     column can't hold, and beyond 100 levels; `OverLimit` beyond `limit` bytes of UTF-8.
     """
-    if _deeper_than(DEEPEST_JSON, value):
-        raise Invalid(f"{field} is nested more than {DEEPEST_JSON} levels deep.", field=field)
+    _check_shape(field, value, limit)
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):
@@ -76,27 +77,35 @@ def json_input(field: str, value: object, *, limit: int) -> Any:
     check_storable(field, written)
     if _ESCAPED_NUL.search(written):
         raise Invalid(f"{field} holds a NUL character: take it out.", field=field)
-    size = len(written.encode())
-    if size > limit:
-        raise OverLimit(
-            f"{field} has {size} bytes and may have {limit}: shorten it.", field=field, limit=limit
-        )
+    if len(written.encode()) > limit:
+        raise _too_large(field, limit)
     return json.loads(written)
 
 
-def _deeper_than(levels: int, value: object) -> bool:
-    """Level by level and not by recursion, so that no input is too deep to be measured."""
+def _check_shape(field: str, value: object, limit: int) -> None:
+    """Level by level and not by recursion, so that no input is too deep or too wide to be measured."""
     level = [value]
-    for _ in range(levels):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list | tuple)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
+    for _ in range(DEEPEST_JSON):
+        level = list(islice(_within(level), limit + 1))
         if not level:
-            return False
-    return True
+            return
+        if len(level) > limit:  # no value is shorter than a byte
+            raise _too_large(field, limit)
+    raise Invalid(f"{field} is nested more than {DEEPEST_JSON} levels deep.", field=field)
+
+
+def _within(level: list[object]) -> Iterator[object]:
+    for outer in level:
+        if isinstance(outer, dict):
+            yield from outer.values()
+        elif isinstance(outer, list | tuple):
+            yield from outer
+
+
+def _too_large(field: str, limit: int) -> OverLimit:
+    return OverLimit(
+        f"{field} has more than {limit} bytes as JSON: shorten it.", field=field, limit=limit
+    )
 
 
 def check_count(field: str, count: int, *, most: int) -> None:

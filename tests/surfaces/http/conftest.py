@@ -11,7 +11,7 @@ from tests.surfaces.http.house import House, furnished
 @pytest.fixture
 async def memoranda(database_url: str) -> AsyncIterator[Memoranda]:
     """An opened Memoranda, once per backend."""
-    async with Memoranda.open(database_url) as opened:
+    async with Memoranda.open(database_url, migrate=False) as opened:
         yield opened
 
 

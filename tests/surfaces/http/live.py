@@ -1,6 +1,7 @@
 """A real server on a port of this machine, in a thread, for clients that want a socket."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -48,14 +49,13 @@ def _run(database_url: str, started: "Future[Live]", stop: list[uvicorn.Server])
 
 
 async def _serve(database_url: str, started: "Future[Live]", stop: list[uvicorn.Server]) -> None:
-    async with Memoranda.open(database_url) as memoranda:
+    async with Memoranda.open(database_url, migrate=False) as memoranda:
         key = await memoranda.access.create_key(memoranda.owner, Role.OWNER)
         app = create_app(memoranda, work=True)
-        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
         stop.append(server)
-        serving = asyncio.create_task(server.serve())
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        started.set_result(Live(f"http://127.0.0.1:{port}", key.key))
-        await serving
+        # It listens from here on: who connects before the server accepts waits for it.
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port = listening.getsockname()[1]
+            started.set_result(Live(f"http://127.0.0.1:{port}", key.key))
+            await server.serve(sockets=[listening])

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.surfaces.http.contract import Contract
 from tests.surfaces.http.house import Api, House, Rows
@@ -193,49 +192,43 @@ async def test_a_refusal_repeats_nothing_of_what_was_sent(house: House) -> None:
                 assert secret not in response.text, (name, field)
 
 
-@pytest.mark.parametrize(
-    ("files", "data"),
-    [
-        ({}, {"title": "No file"}),
-        ({"file": ("a.md", b"x")}, {"kind": "novel"}),
-        ({"file": ("a.md", b"x")}, {"title": "a\0b"}),
-        ({"file": ("a.md", b"x")}, {"uri": "a\0b"}),
-        ({"file": ("a.md", b"x")}, {"object_key": "a\0b"}),
-        ({"file": ("a.md", b"x")}, {"organization_id": "1"}),
-        ({"file": ("a.md", b"x"), "other": ("b.md", b"y")}, {}),
-        ({"file": ("a.md", b"x")}, {"platform": "perhaps"}),
-        ({"file": ("", b"x")}, {}),
-    ],
-)
-async def test_a_form_that_is_wrong_is_refused_and_nothing_is_kept(
-    house: House, files: dict[str, Any], data: dict[str, str]
-) -> None:
+WRONG_FORMS: list[tuple[dict[str, Any], dict[str, str]]] = [
+    ({}, {"title": "No file"}),
+    ({"file": ("a.md", b"x")}, {"kind": "novel"}),
+    ({"file": ("a.md", b"x")}, {"title": "a\0b"}),
+    ({"file": ("a.md", b"x")}, {"uri": "a\0b"}),
+    ({"file": ("a.md", b"x")}, {"object_key": "a\0b"}),
+    ({"file": ("a.md", b"x")}, {"organization_id": "1"}),
+    ({"file": ("a.md", b"x"), "other": ("b.md", b"y")}, {}),
+    ({"file": ("a.md", b"x")}, {"platform": "perhaps"}),
+    ({"file": ("", b"x")}, {}),
+]
+
+
+async def test_a_form_that_is_wrong_is_refused_and_nothing_is_kept(house: House) -> None:
     before = (await house.owner.get("/v1/knowledge/sources")).json()
-    response = await house.owner.post("/v1/knowledge/sources", files=files, data=data)
-    assert response.status_code in {415, 422}, response.text
+    for files, data in WRONG_FORMS:
+        response = await house.owner.post("/v1/knowledge/sources", files=files, data=data)
+        assert response.status_code in {415, 422}, (files, data)
     assert (await house.owner.get("/v1/knowledge/sources")).json() == before
 
 
-@pytest.mark.parametrize(
-    ("content_type", "body"),
-    [
-        ("multipart/form-data", b"--x\r\n"),
-        ("multipart/form-data; boundary=x", b""),
-        ("multipart/form-data; boundary=x", b"no lines at all"),
-        (
-            "multipart/form-data; boundary=x",
-            b"--x\r\nContent-Disposition: nothing\r\n\r\na\r\n--x--",
-        ),
-        ("multipart/form-data; boundary=x; charset=utf-7", b"--x\r\n\r\n--x--"),
-        ("multipart/form-data; boundary=" + "x" * 5_000, b"--"),
-    ],
-)
-async def test_a_form_that_is_broken_is_refused(
-    house: House, content_type: str, body: bytes
-) -> None:
-    headers = {"Content-Type": content_type}
-    response = await house.owner.post("/v1/knowledge/sources", content=body, headers=headers)
-    assert response.status_code in {400, 422}
+BROKEN_FORMS = [
+    ("multipart/form-data", b"--x\r\n"),
+    ("multipart/form-data; boundary=x", b""),
+    ("multipart/form-data; boundary=x", b"no lines at all"),
+    ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: none\r\n\r\na\r\n--x--"),
+    ("multipart/form-data; boundary=x; charset=utf-7", b"--x\r\n\r\n--x--"),
+    ("multipart/form-data; boundary=" + "x" * 5_000, b"--"),
+]
+
+
+async def test_a_form_that_is_broken_is_refused(house: House) -> None:
+    for content_type, body in BROKEN_FORMS:
+        response = await house.owner.post(
+            "/v1/knowledge/sources", content=body, headers={"Content-Type": content_type}
+        )
+        assert response.status_code in {400, 422}, (content_type, body)
 
 
 async def test_an_unknown_path_is_a_problem_like_any_other(house: House) -> None:
@@ -249,3 +242,13 @@ async def test_a_method_that_a_path_does_not_answer_is_told_which_it_does(house:
         response = await house.owner.send(method, "/v1/memories")
         assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
         assert response.headers["allow"]
+
+
+async def test_a_misspelled_filter_is_refused_and_not_ignored(house: House) -> None:
+    for name in house.contract.operations:
+        path = name.partition(" ")[2]
+        if name.startswith("GET /v1/") and "{" not in path:
+            api = house.by_role[role_for(name)]
+            response = await api.get(path, params={"user": house.rows.user})
+            assert response.status_code == 422, name
+            assert [error["path"] for error in response.json()["errors"]] == [["query", "user"]]

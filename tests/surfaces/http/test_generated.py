@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 import schemathesis
@@ -21,11 +21,13 @@ DESCRIBED = schemathesis.openapi.from_dict(create_app(cast(Memoranda, None)).ope
 
 load_all_checks()
 # A value of the right shape may still break a rule of a service, which is told as 422.
-LEFT_OUT = [CHECKS.get_one("positive_data_acceptance")]
+LEFT_OUT: Any = [CHECKS.get_one("positive_data_acceptance")]
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
-def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Live]:
     """A server on a database of its own, once per backend."""
     if request.param == "sqlite":
         template: Path = request.getfixturevalue("migrated_sqlite")
@@ -52,7 +54,7 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     suppress_health_check=list(HealthCheck),
 )
 def test_every_generated_request_is_answered_as_described(
-    case: schemathesis.Case, live: Live
+    case: "schemathesis.Case[Any]", live: Live
 ) -> None:
     case.call_and_validate(
         base_url=live.url,

@@ -18,7 +18,7 @@ JSON = {"Content-Type": "application/json"}
 async def small_house(sqlite_database: str) -> AsyncIterator[House]:
     """A house with low limits."""
     async with (
-        Memoranda.open(sqlite_database, settings=SMALL) as opened,
+        Memoranda.open(sqlite_database, settings=SMALL, migrate=False) as opened,
         furnished(opened) as house,
     ):
         yield house
@@ -88,11 +88,11 @@ async def test_a_body_of_another_type_is_refused_by_its_name(house: House) -> No
         assert response.json()["code"] == "unsupported_media_type"
 
 
-@pytest.mark.parametrize("length", ["-1", "x", "1" * 40, "١"])
-async def test_a_length_that_is_none_is_refused(house: House, length: str) -> None:
-    headers = {**JSON, "Content-Length": length.encode()}
-    response = await house.owner.post("/v1/memories", content=b"{}", headers=headers)
-    assert response.status_code == 400
+async def test_a_length_that_is_none_is_refused(house: House) -> None:
+    for length in ("-1", "x", "1" * 40, "١"):
+        headers = {**JSON, "Content-Length": length.encode()}
+        response = await house.owner.post("/v1/memories", content=b"{}", headers=headers)
+        assert (response.status_code, response.json()["code"]) == (400, "broken_body"), length
 
 
 async def test_a_key_is_asked_for_before_a_body_is_read(house: House) -> None:

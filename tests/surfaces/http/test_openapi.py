@@ -93,7 +93,7 @@ def test_every_route_is_one_of_ours_and_is_described(operations: Operations) -> 
         f"{method} {route.path}"
         for route in routes
         if isinstance(route, Operation)
-        for method in route.methods
+        for method in route.methods or ()
     }
     assert named == set(operations)
 
@@ -123,7 +123,7 @@ def test_every_operation_tells_the_errors_that_its_shape_implies(
         for room in ROOMS
         for route in room.routes
         if isinstance(route, PublicOperation)
-        for method in route.methods
+        for method in route.methods or ()
     }
     assert public == {"GET /healthz", "GET /readyz"}
     for name, operation in operations.items():

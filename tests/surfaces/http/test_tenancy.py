@@ -57,6 +57,31 @@ async def test_no_answer_holds_a_row_or_a_word_of_another_organization(house: Ho
                 assert not {row for row in house.rows.ids() if row in said}, name
 
 
+async def test_naming_rows_of_another_organization_where_rows_are_picked_picks_none(
+    house: House,
+) -> None:
+    asked = {"query": "grows in spring", "source_ids": [house.rows.source]}
+    found = (await house.stranger.post("/v1/knowledge/search", asked)).json()
+    assert found["results"] == []
+    for named in ({"user_id": house.rows.user}, {"agent_id": house.rows.agent}):
+        listed = await house.stranger.get("/v1/memories", params=named)
+        missing = await house.stranger.get(
+            "/v1/memories", params=dict.fromkeys(named, unknown_id())
+        )
+        assert house.rows.word not in listed.text
+        assert without_ids(listed) == without_ids(missing)
+
+
+async def test_a_cursor_of_another_organizations_list_shows_nothing_of_it(house: House) -> None:
+    for path in ("/v1/memories", "/v1/knowledge/sources", "/v1/activities", "/v1/users"):
+        for _ in range(2):
+            await house.owner.post("/v1/users", {"name": "Marigold reader"})
+            await house.owner.post("/v1/memories", {"text": f"Marigold {unknown_id()}"})
+        page = (await house.owner.get(path, params={"limit": 1})).json()
+        response = await house.stranger.get(path, params={"cursor": page["next_cursor"]})
+        assert house.rows.word not in response.text.lower(), path
+
+
 async def test_nothing_that_another_organization_sends_changes_a_row(house: House) -> None:
     before = await everything(house.owner, house.rows)
     for steps in STEPS.values():

@@ -49,6 +49,13 @@ def post(
     )
 
 
+def brief(named: Callable[[Rows], dict[str, object]]) -> Step:
+    """A brief that names a row."""
+    return post(
+        "/v1/briefs", EVERYBODY, lambda rows: {"query": "Q", **named(rows)}, names_rows=True
+    )
+
+
 def upload(api: Api, rows: Rows) -> Awaitable[httpx.Response]:
     files = {"file": ("a.md", "# Plants\n\nThey grow.\n")}
     return api.post("/v1/knowledge/sources", files=files, data={"title": "Plants"})
@@ -129,21 +136,11 @@ STEPS: dict[str, list[Step]] = {
     "GET /v1/policies/{name}": [get("/v1/policies/{policy}", EVERYBODY)],
     "POST /v1/briefs": [
         post("/v1/briefs", EVERYBODY, lambda _: {"query": "What grows?", "explain": True}),
-        *[
-            post(
-                "/v1/briefs",
-                EVERYBODY,
-                lambda rows, named=named: {"query": "Q", **named(rows)},
-                names_rows=True,
-            )
-            for named in (
-                lambda rows: {"subject": {"user_id": rows.user}},
-                lambda rows: {"subject": {"agent_id": rows.agent}},
-                lambda rows: {"policy_name": rows.policy},
-                lambda rows: {"run_id": rows.run},
-                lambda rows: {"conversation": rows.conversation},
-            )
-        ],
+        brief(lambda rows: {"subject": {"user_id": rows.user}}),
+        brief(lambda rows: {"subject": {"agent_id": rows.agent}}),
+        brief(lambda rows: {"policy_name": rows.policy}),
+        brief(lambda rows: {"run_id": rows.run}),
+        brief(lambda rows: {"conversation": rows.conversation}),
     ],
     "POST /v1/conversations": [
         post("/v1/conversations", WRITERS, lambda _: {}),

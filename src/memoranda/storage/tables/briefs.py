@@ -1,6 +1,6 @@
 """Context policies that an organization published, version by version."""
 
-from sqlalchemy import Column, Index, UniqueConstraint, Uuid
+from sqlalchemy import Column, UniqueConstraint, Uuid
 
 from memoranda.storage.tables.base import (
     count_column,
@@ -22,5 +22,4 @@ context_policies = table(
     Column("published_by", Uuid()),
     time_column("created_at"),
     UniqueConstraint("organization_id", "name", "version", name="one_policy_per_version"),
-    Index("context_policies_by_name", "organization_id", "name", "version"),
 )

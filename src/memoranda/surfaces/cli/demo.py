@@ -73,9 +73,9 @@ async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
 
 
 def pages() -> list[tuple[str, bytes]]:
-    """The project's documentation, by name: beside the source tree, or packed into the wheel."""
+    """The project's documentation, by name: packed into the wheel, or beside the source tree."""
     package = Path(memoranda.__file__).parent
-    for root in (package.parents[1], package / PACKAGED):
+    for root in (package / PACKAGED, package.parents[1]):
         readme = root / "README.md"
         if readme.is_file() and (root / "docs").is_dir():
             found = [readme, *sorted((root / "docs").glob("*.md"))]
@@ -94,7 +94,7 @@ async def _told(at: Session) -> None:
     remember = at.memoranda.memories.remember
     for fact in FACTS[:2]:
         await remember(at.who, fact.text, user_id=ada, attribute="preference.length")
-    await remember(at.who, FACTS[2].text)
+    await remember(at.who, FACTS[2].text, title="Releases")
     forgotten = await remember(at.who, FACTS[3].text)
     await at.memoranda.memories.forget(at.who, forgotten.id)
 

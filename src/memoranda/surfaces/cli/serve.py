@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memoranda.settings import Settings
 
 # Named as text: no surface imports another, and this one starts the other.
-HTTP: Final = "memoranda.surfaces.http.app"
+HTTP: Final = "memoranda.surfaces.http"
 BACKLOG: Final = 2048
 GRACE_SECONDS: Final = 10
 """How long open requests may take to end once the server is told to stop."""

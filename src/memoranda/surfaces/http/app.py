@@ -2,11 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any, Final
 
 import anyio
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.routing import APIRoute
+from starlette.responses import Response
 
 from memoranda.app import Memoranda
 from memoranda.surfaces.http import (
@@ -18,7 +20,9 @@ from memoranda.surfaces.http import (
     memories,
     runs,
 )
-from memoranda.surfaces.http.problems import Problem, tell_problems
+from memoranda.surfaces.http.errors import MethodNotAllowed
+from memoranda.surfaces.http.operation import Operation
+from memoranda.surfaces.http.problems import Problem, response_to, tell_problems
 
 ROOMS: Final[tuple[APIRouter, ...]] = (
     briefs.routes,
@@ -61,7 +65,21 @@ def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
     for room in ROOMS:
         app.include_router(room)
     tell_problems(app)
+    app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _method_not_allowed)
     return app
+
+
+async def _method_not_allowed(request: Request, _: Exception) -> Response:
+    """Tell every method of the path: the framework knows those of its first route alone."""
+    routes = (route for room in ROOMS for route in room.routes if isinstance(route, Operation))
+    methods = {
+        method
+        for route in routes
+        if route.path_regex.match(request.url.path)
+        for method in route.methods or ()
+    }
+    refusal = MethodNotAllowed("This path does not answer this method; Allow lists those it does.")
+    return response_to(refusal, {"Allow": ", ".join(sorted(methods))})
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from memoranda.storage import PLATFORM, StorageBusy, StorageUnavailable, Transaction
+from memoranda.storage import StorageBusy, StorageUnavailable
 from memoranda.surfaces.http.operation import PublicOperation, raises
 from memoranda.surfaces.http.product import Product
 
@@ -34,9 +34,5 @@ async def healthz() -> Health:
 @raises(StorageBusy, StorageUnavailable)
 async def readyz(product: Product) -> Readiness:
     """Say that the database answers."""
-    await product.storage.read(PLATFORM, _now)
+    await product.access.organization(product.owner)
     return Readiness()
-
-
-def _now(tx: Transaction) -> object:
-    return tx.now

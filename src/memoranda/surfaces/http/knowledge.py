@@ -13,6 +13,7 @@ from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import After, Body
 from memoranda.surfaces.http.product import Product
+from memoranda.surfaces.http.validation import LONGEST_STEP, MOST_ERRORS
 from memoranda.words.errors import Conflict, Invalid, ReadOnly
 
 routes = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=Operation)
@@ -68,11 +69,14 @@ async def add_source(
 
 def _check_fields(form: Any) -> None:
     sent = [name for name, _ in form.multi_items()]
-    unknown = [name[:80] for name in sent if name not in FIELDS]
+    unknown = [name[:LONGEST_STEP] for name in sent if name not in FIELDS]
     if unknown or len(set(sent)) < len(sent):
         raise Invalid(
             f"The form has the fields {', '.join(FIELDS)}, each once; leave out what else there is.",
-            errors=[{"path": ["body", name], "message": "Unknown field."} for name in unknown[:20]],
+            errors=[
+                {"path": ["body", name], "message": "Unknown field."}
+                for name in unknown[:MOST_ERRORS]
+            ],
         )
 
 

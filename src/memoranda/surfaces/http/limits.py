@@ -1,12 +1,13 @@
 """Bounds what a request may send: its size, counted as it arrives, and the type that it claims."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from typing import Final
 
 from fastapi import Request
 
 from memoranda.surfaces.http.errors import BrokenBody, UnsupportedMediaType
 from memoranda.surfaces.http.jsontext import read_json
+from memoranda.surfaces.http.validation import LONGEST_STEP, MOST_ERRORS
 from memoranda.words.errors import Invalid, NotFound, OverLimit
 
 FORM_ROOM: Final = 64 * 1024
@@ -40,12 +41,24 @@ class BoundedRequest(Request):
         return read_json(await self.body())
 
 
-def check_address(request: Request) -> None:
-    """Refuse a path or query that no store could look up: one with a NUL in it."""
+def check_address(request: Request, known: Collection[str]) -> None:
+    """Refuse a NUL, which no store could look up, and what the query has beside the `known` names.
+
+    A filter that was misspelled and ignored would answer with more than was asked for.
+    """
     if "\0" in request.scope["path"]:
         raise NotFound("There is nothing with a NUL in its name; take it out of the path.")
     if "%00" in request.url.query or "\0" in request.url.query:
         raise Invalid("The query holds a NUL character: take it out.", field="query")
+    unknown = [name[:LONGEST_STEP] for name in request.query_params if name not in known]
+    if unknown:
+        raise Invalid(
+            f"This route's query knows {', '.join(known) or 'nothing'}; leave out what else there is.",
+            errors=[
+                {"path": ["query", name], "message": "Unknown name."}
+                for name in unknown[:MOST_ERRORS]
+            ],
+        )
 
 
 def check_media_type(request: Request, wanted: str) -> None:

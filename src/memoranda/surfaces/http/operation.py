@@ -76,12 +76,13 @@ class Operation(APIRoute):
     def get_route_handler(self) -> Handler:
         """The route's function with all that stands before and after it."""
         handle = super().get_route_handler()
+        query = [parameter.alias for parameter in self.dependant.query_params]
 
         async def handler(request: Request) -> Response:
             try:
-                check_address(request)
                 if not self.public:
                     await sign_in(request)
+                    check_address(request, query)
                 return await handle(self._bounded(request))
             except HTTPException as error:
                 # The framework takes any failure to read a body for its own.

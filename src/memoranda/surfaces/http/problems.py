@@ -15,7 +15,6 @@ from starlette.responses import Response
 from memoranda.surfaces.http.errors import (
     BrokenBody,
     InternalError,
-    MethodNotAllowed,
     UnknownRoute,
 )
 from memoranda.surfaces.http.validation import refusal_of
@@ -97,10 +96,6 @@ def of_http(error: HTTPException) -> MemorandaError:
         case HTTPStatus.NOT_FOUND:
             return UnknownRoute(
                 "There is nothing at this path; GET /openapi.json lists the routes."
-            )
-        case HTTPStatus.METHOD_NOT_ALLOWED:
-            return MethodNotAllowed(
-                "This path does not answer this method; Allow lists those it does."
             )
         case HTTPStatus.BAD_REQUEST:
             return BrokenBody(

@@ -1,0 +1,46 @@
+"""The synchronous face is the same product."""
+
+from pathlib import Path
+
+import pytest
+
+from memoranda.sync import Memoranda
+from memoranda.words.errors import DuplicateMemory, Invalid
+
+
+def test_a_script_remembers_adds_searches_and_builds_a_brief(tmp_path: Path) -> None:
+    document = tmp_path / "cranes.md"
+    document.write_text("# Cranes\n\nCranes migrate in the autumn.\n", "utf-8")
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        kept = memoranda.remember("Invoices go out on the first.", tags=["money"])
+        source = memoranda.knowledge_add(document)
+        assert source.status == "ready"
+        [result] = memoranda.knowledge_search("when do cranes migrate").results
+        assert result.source_id == source.id
+        brief = memoranda.brief("When do cranes migrate?", explain=True)
+        assert "autumn" in brief.text
+        assert "on the first" in brief.text
+        assert brief.explain
+        memoranda.forget(kept.id)
+        assert memoranda.memories().items == []
+        assert len(memoranda.history(kept.id)) == 2
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        assert memoranda.knowledge_search("cranes").results
+
+
+def test_a_document_that_can_not_be_read_comes_back_with_its_reason(tmp_path: Path) -> None:
+    program = tmp_path / "program.txt"
+    program.write_bytes(b"\x7fELF\0\0\1")
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        source = memoranda.knowledge_add(program)
+    assert source.status == "failed"
+    assert source.reason
+
+
+def test_errors_arrive_as_they_were_raised(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        memoranda.remember("Invoices go out on the first.")
+        with pytest.raises(DuplicateMemory):
+            memoranda.remember("invoices go out on the first.")
+    with pytest.raises(Invalid), Memoranda("mysql://localhost/x"):
+        pass
