@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,16 +54,21 @@ class Cli:
         return ended.json
 
 
-def process(*words: str, **env: str) -> "subprocess.Popen[str]":
-    """Start the command as a process of its own."""
+@contextmanager
+def process(*words: str, **env: str) -> Iterator["subprocess.Popen[str]"]:
+    """Start the command as a process of its own; it does not outlive the block."""
     source = str(Path(__file__).parents[3] / "src")
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", RUN, *words],
         env={**os.environ, "PYTHONPATH": source, **env},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
 
 
 def finished(*words: str, **env: str) -> Ended:

@@ -33,6 +33,12 @@ async def test_a_document_without_a_title_is_called_by_its_file(house: House) ->
     assert (told["title"], told["kind"]) == ("quinces.txt", "text")
 
 
+async def test_the_kind_is_told_from_the_files_name_whatever_its_title(house: House) -> None:
+    source = await add(house.owner, "# Quinces\n\nRound.", "quinces.md", title="Quinces")
+    told = (await house.owner.get(f"/v1/knowledge/sources/{source}")).json()
+    assert (told["title"], told["kind"]) == ("Quinces", "markdown")
+
+
 async def test_a_turn_of_a_transcript_keeps_its_own_id(house: House) -> None:
     lines = '{"id": "D1:3", "speaker": "Ada", "text": "I planted a quince."}\n'
     await add(house.owner, lines, "talk.jsonl", kind="transcript", title="Talk")

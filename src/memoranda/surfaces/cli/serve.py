@@ -92,12 +92,14 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
-        # Uvicorn repeats a signal once it has stopped; then the product still has to be closed.
-        with _on_stop(lambda: None):
+        server = uvicorn.Server(config)
+        # Uvicorn hears signals only while it runs, and repeats the one that stopped it; before and
+        # after, ours does what is asked, so that the product is always closed.
+        with _on_stop(lambda: setattr(server, "should_exit", True)):
             url = _url(listening)
             about = {"url": url, "database": shown(settings.db)}
             _announce(choices, about, f"Serving {url} from {about['database']}\n{_KEY} {_STOP}")
-            await uvicorn.Server(config).serve(sockets=[listening])
+            await server.serve(sockets=[listening])
 
 
 _KEY: Final = "Every request needs a key: memoranda keys create --role owner."

@@ -7,6 +7,7 @@ from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
 from memoranda.knowledge.errors import DocumentTooLarge
+from memoranda.knowledge.extract import kind_of
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourcePage, SourceStatus
 from memoranda.knowledge.service import MOST_LISTED, MOST_RESULTS, MOST_SOURCES
 from memoranda.surfaces.http.credentials import Caller
@@ -57,7 +58,7 @@ async def add_source(
     source = await product.knowledge.add(
         who,
         await file.read(),
-        kind=kind,
+        kind=kind or (kind_of(file.filename) if file.filename else None),
         title=title or file.filename or "",
         uri=uri,
         object_key=object_key,

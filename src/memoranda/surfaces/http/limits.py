@@ -8,7 +8,7 @@ from fastapi import Request
 from memoranda.surfaces.http.errors import BrokenBody, UnsupportedMediaType
 from memoranda.surfaces.http.jsontext import read_json
 from memoranda.surfaces.http.validation import LONGEST_STEP, MOST_ERRORS
-from memoranda.words.errors import Invalid, NotFound, OverLimit
+from memoranda.words.errors import Invalid, OverLimit
 
 FORM_ROOM: Final = 64 * 1024
 """Bytes that a form may have beside its file: the other fields and the lines between."""
@@ -41,15 +41,11 @@ class BoundedRequest(Request):
         return read_json(await self.body())
 
 
-def check_address(request: Request, known: Collection[str]) -> None:
-    """Refuse a NUL, which no store could look up, and what the query has beside the `known` names.
+def check_query(request: Request, known: Collection[str]) -> None:
+    """Refuse what the query has beside the `known` names.
 
     A filter that was misspelled and ignored would answer with more than was asked for.
     """
-    if "\0" in request.scope["path"]:
-        raise NotFound("There is nothing with a NUL in its name; take it out of the path.")
-    if "%00" in request.url.query or "\0" in request.url.query:
-        raise Invalid("The query holds a NUL character: take it out.", field="query")
     unknown = [name[:LONGEST_STEP] for name in request.query_params if name not in known]
     if unknown:
         raise Invalid(

@@ -20,10 +20,10 @@ from memoranda.surfaces.http.limits import (
     FORM_ROOM,
     JSON,
     BoundedRequest,
-    check_address,
     check_media_type,
+    check_query,
 )
-from memoranda.surfaces.http.problems import DEFECT
+from memoranda.surfaces.http.problems import defect
 from memoranda.surfaces.http.product import product
 from memoranda.words.errors import (
     Invalid,
@@ -82,7 +82,7 @@ class Operation(APIRoute):
             try:
                 if not self.public:
                     await sign_in(request)
-                    check_address(request, query)
+                    check_query(request, query)
                 return await handle(self._bounded(request))
             except HTTPException as error:
                 # The framework takes any failure to read a body for its own.
@@ -114,7 +114,7 @@ class Operation(APIRoute):
             self.name,
             "".join(traceback.format_tb(error.__traceback__)),
         )
-        return DEFECT
+        return defect()
 
 
 class PublicOperation(Operation):

@@ -42,10 +42,6 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = {
 
 RETRY_SECONDS: Final = 1
 
-DEFECT: Final = InternalError(
-    "Something broke here, and it was not the request. The log says where."
-)
-
 
 class Problem(BaseModel):
     """Why a request was not done. What else an error carries stands beside these fields."""
@@ -90,6 +86,11 @@ def response_to(error: MemorandaError, headers: Mapping[str, str] | None = None)
     return Response(json.dumps(problem.model_dump()), problem.status, sent, MEDIA_TYPE)
 
 
+def defect() -> InternalError:
+    """What a caller is told of a defect: that it is ours, and nothing of what it is."""
+    return InternalError("Something broke here, and it was not the request. The log says where.")
+
+
 def of_http(error: HTTPException) -> MemorandaError:
     """What the framework refused by itself, as an error of ours."""
     match error.status_code:
@@ -104,7 +105,7 @@ def of_http(error: HTTPException) -> MemorandaError:
         case status if status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return Invalid("The request can't be read; compare it with GET /openapi.json.")
         case _:
-            return DEFECT
+            return defect()
 
 
 def tell_problems(app: FastAPI) -> None:
@@ -122,4 +123,4 @@ async def _tell(_: Request, error: Exception) -> Response:
         case HTTPException():
             return response_to(of_http(error), error.headers)
         case _:
-            return response_to(DEFECT)
+            return response_to(defect())
