@@ -7,12 +7,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam, select, update
 
 from memoranda.memories import store
 from memoranda.memories.models import Memory
 from memoranda.memories.service import Memories
 from memoranda.storage import ConstraintViolated, Storage, StorageBusy, Transaction
+from memoranda.storage.tables import memories, memory_revisions
 from memoranda.words.errors import Conflict, DuplicateMemory, MemorandaError
 from memoranda.words.ids import new_id
 from tests.contract.tenants import Tenant, new_tenant
@@ -274,7 +275,7 @@ async def test_a_chain_keeps_its_audience_and_key(
     memory, _ = pair
     value = {"user_id": acme.ben.id, "agent_id": acme.clerk.id}.get(column, "another")
     statement = (
-        update(store.memories)
+        update(memories)
         .where(store.m.id == bindparam("memory"))
         .values({column: bindparam("given")})
     )
@@ -285,7 +286,7 @@ async def test_a_chain_keeps_its_audience_and_key(
 async def test_a_revision_is_never_changed(storage: Storage, acme: Tenant, pair) -> None:
     _, root = pair
     statement = (
-        update(store.memory_revisions)
+        update(memory_revisions)
         .where(store.r.id == bindparam("revision"))
         .values(text=bindparam("given"))
     )
@@ -299,8 +300,8 @@ async def test_two_memories_never_share_a_head_or_a_key(
     storage: Storage, acme: Tenant, pair
 ) -> None:
     memory, _ = pair
-    columns = [each.name for each in store.memories.columns if each.name != "organization_id"]
-    whole = store.select(*(store.m[name] for name in columns)).where(
+    columns = [each.name for each in memories.columns if each.name != "organization_id"]
+    whole = select(*(store.m[name] for name in columns)).where(
         store.m.id == bindparam("memory")
     )
 
@@ -329,8 +330,8 @@ async def test_one_text_without_a_key_lives_once_per_audience(
     storage: Storage, acme: Tenant
 ) -> None:
     made = await Memories(storage).remember(acme.owner, "likes tea")
-    columns = [each.name for each in store.memories.columns if each.name != "organization_id"]
-    whole = store.select(*(store.m[name] for name in columns)).where(
+    columns = [each.name for each in memories.columns if each.name != "organization_id"]
+    whole = select(*(store.m[name] for name in columns)).where(
         store.m.id == bindparam("memory")
     )
 

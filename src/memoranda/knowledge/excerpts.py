@@ -7,7 +7,6 @@ from uuid import UUID
 
 from memoranda.knowledge.models import SearchResult
 
-
 # A place that is lines and no heading, as chunks of plain text have it.
 _LINES = re.compile(r"lines? (\d+)(?:-(\d+))?$")
 

@@ -89,7 +89,8 @@ def _call(
 def database_url(url: str) -> str:
     """A full database URL; a bare path is a SQLite file."""
     if "://" not in url:
-        return f"sqlite:///{Path(url).expanduser()}"
+        path = str(Path(url).expanduser())
+        return f"sqlite:///{path.replace('%', '%25').replace('?', '%3F')}"
     return url
 
 

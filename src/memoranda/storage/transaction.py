@@ -168,19 +168,21 @@ class Transaction:
             self._parents.add(known)
 
     def _failed(
-        self, error: Exception, prepared: Prepared | None, rows: Sequence[Any]
+        self, error: Exception, prepared: Prepared | None, rows: Sequence[dict[str, Any]]
     ) -> BaseException:
-        broken = self._port.failure(error)
-        if isinstance(broken, ConstraintViolated) and not broken.name:
-            target = prepared.target if prepared is not None else None
-            name = (
-                "unknown"
-                if target is None
-                else self._port.missing_parent(self._cursor, target, rows)
-            )
-            broken = ConstraintViolated(name)
-        self._broken = broken
-        return broken
+        self._broken = self._port.failure(error)
+        if isinstance(self._broken, ConstraintViolated) and not self._broken.name:
+            self._broken = ConstraintViolated(self._missing_parent(prepared, rows))
+        return self._broken
+
+    def _missing_parent(self, prepared: Prepared | None, rows: Sequence[dict[str, Any]]) -> str:
+        if prepared is None or prepared.target is None:
+            return "unknown"
+        tenant = prepared.tenant
+        own = {} if tenant is None else {tenant.column: owner_of(tenant, self.scope)}
+        return self._port.missing_parent(
+            self._cursor, prepared.target, [{**row, **own} for row in rows]
+        )
 
 
 @cache

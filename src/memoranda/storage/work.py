@@ -69,9 +69,9 @@ class Work(Generic[T]):
 
     def fail(self, error: BaseException) -> None:
         """Keep the error in the value's place."""
-        if isinstance(error, StopIteration):
-            # A future can't carry this one: it would end the generator that waits for it.
-            wrapped = RuntimeError("A transaction function raised StopIteration.")
+        if isinstance(error, StopIteration | GeneratorExit):
+            # A future can't carry these: they would end the coroutine that waits for it.
+            wrapped = RuntimeError(f"A transaction function raised {type(error).__name__}.")
             wrapped.__cause__ = error
             error = wrapped
         self._error = error

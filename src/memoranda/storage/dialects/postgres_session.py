@@ -40,12 +40,12 @@ class Session:
         for number in range(TRIES):
             try:
                 work.succeed(self._once(work))
-            except LostRace as error:
-                work.fail(self._backend.failure(error))
-                time.sleep(random.uniform(0.5, 1) * 0.01 * 2**number)  # noqa: S311 - spreads tries, hides nothing
             except BaseException as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
-                work.fail(self._backend.failure(error))
-                return
+                lost = error if isinstance(error, LostRace) else self._backend.failure(error)
+                work.fail(self._backend.failure(lost))
+                if not isinstance(lost, LostRace):
+                    return
+                time.sleep(random.uniform(0.5, 1) * 0.01 * 2**number)  # noqa: S311 - spreads tries, hides nothing
             else:
                 return
 

@@ -30,23 +30,22 @@ def statements() -> Iterator[str]:
 def constraint_over(columns: str) -> str | None:
     """The name of the unique constraint over `table.a, table.b`, as SQLite's message lists them."""
     names = [part.strip().split(".") for part in columns.split(",")]
-    if not all(len(name) == 2 for name in names):
-        return None
     table = METADATA.tables.get(names[0][0])
-    wanted = [column for _, column in names]
-    if table is None:
+    if table is None or not all(len(name) == 2 for name in names):
         return None
+    wanted = [column for _, column in names]
+    # Whoever breaks a key that holds the whole primary key breaks that one too, and is told so.
+    if {column.name for column in table.primary_key.columns} <= set(wanted):
+        return str(table.primary_key.name)
     for constraint in table.constraints:
         if (
             isinstance(constraint, UniqueConstraint)
-            and [c.name for c in constraint.columns] == wanted
+            and [column.name for column in constraint.columns] == wanted
         ):
             return str(constraint.name)
     for index in table.indexes:
         if index.unique and [getattr(c, "name", None) for c in index.expressions] == wanted:
             return str(index.name)
-    if [column.name for column in table.primary_key.columns] == wanted:
-        return str(table.primary_key.name)
     return None
 
 
@@ -71,14 +70,3 @@ def _has_parent(cursor: Cursor, key: ForeignKeyConstraint, values: list[Any]) ->
         [value.hex if isinstance(value, UUID) else value for value in values],
     )
     return cursor.fetchone() is not None
-
-
-def deferred_violation(cursor: Cursor) -> str:
-    """The name of a foreign key that is only looked at on commit and that rows break now."""
-    for table in METADATA.tables.values():
-        deferred = [key for key in table.foreign_key_constraints if key.deferrable]
-        for key in deferred:
-            cursor.execute(f"PRAGMA foreign_key_check({table.name})")
-            if any(row[2] == key.referred_table.name for row in cursor.fetchall()):
-                return str(key.name)
-    return "unknown"

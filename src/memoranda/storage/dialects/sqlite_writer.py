@@ -7,10 +7,8 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from memoranda.storage.dialects import sqlite_schema
 from memoranda.storage.dialects.crew import closed
 from memoranda.storage.dialects.sqlite_connection import look_while_running
-from memoranda.storage.errors import ConstraintViolated
 from memoranda.storage.work import Work, deliver
 
 if TYPE_CHECKING:
@@ -123,7 +121,8 @@ class Writer:
         try:
             self._cursor.execute("COMMIT" if done else "ROLLBACK")
         except sqlite3.Error as error:
-            return self._not_committed(done, error)
+            self._roll_back()
+            return self._fail(done, error)
         return []
 
     def _run_one(self, work: Work[Any], *, alone: bool) -> bool:
@@ -147,21 +146,6 @@ class Writer:
         if not alone:
             cursor.execute("RELEASE one_write")
         return True
-
-    def _not_committed(self, done: _Batch, error: sqlite3.Error) -> _Batch:
-        """A commit failed. If one write broke a deferred promise, the others are committed without it."""
-        broken = self._backend.failure(error)
-        if isinstance(broken, ConstraintViolated):
-            if len(done) > 1:
-                self._roll_back()
-                for work in done:
-                    self._commit([work])
-                return []
-            done[0].fail(ConstraintViolated(sqlite_schema.deferred_violation(self._cursor)))
-        else:
-            self._fail(done, error)
-        self._roll_back()
-        return []
 
     def _fail(self, waiting: _Batch, error: sqlite3.Error) -> _Batch:
         for work in waiting:
