@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
-SHARED: Final = {"__main__", "databases", "house", "locomo_data", "measure", "recorded", "served"}
+NAMES: Final = ("briefs", "locomo", "memories", "packing", "storage")
 
 
 def main() -> None:
     """Run `bench/NAME.py` with the arguments after its name, as `python bench/NAME.py` would."""
-    names = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in SHARED)
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    if name not in names:
-        listed = ", ".join(names)
-        sys.exit(f"bench: name one of {listed}, then its options (such as --help).")
+    if name not in NAMES:
+        sys.exit(f"bench: name one of {', '.join(NAMES)}, then its options (such as --help).")
     sys.argv = [str(HERE / f"{name}.py"), *sys.argv[2:]]
     sys.path.insert(0, str(HERE))
     runpy.run_path(sys.argv[0], run_name="__main__")

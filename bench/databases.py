@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
+
 from memoranda.storage import migrate
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,3 +69,10 @@ def postgres_url(given: str | None) -> Iterator[str | None]:
             yield None
         else:
             yield server.new_database()
+
+
+def analyze(url: str) -> None:
+    """Let PostgreSQL look at what was just filled in; on a server that runs for long, it does by itself."""
+    if url.startswith("postgresql:"):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ANALYZE")

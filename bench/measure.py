@@ -3,6 +3,7 @@
 import argparse
 import gc
 import json
+import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,6 +17,8 @@ Round = Callable[[], Awaitable[None]]
 """One round of a rival's work: so many operations, one after the other or at once."""
 
 ROUNDS: Final = 21
+BUSY: Final = 1.0
+"""The load for each core above which a result carries a warning."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,10 @@ def show(title: str, results: Sequence[Result], *, as_json: bool) -> None:
             each.note,
         )
     console().print(table)
+    if (load := os.getloadavg()[0]) > (cores := os.cpu_count() or 1) * BUSY:
+        print(
+            f"The machine was busy (load {load:.1f} on {cores} cores): times and ratios say little."
+        )
 
 
 def console() -> Console:

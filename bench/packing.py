@@ -33,12 +33,14 @@ def main() -> None:
     options = parser.parse_args()
     items, packer, policy = made_items(), ContextPacker(), made_policy()
     singles: list[float] = []
+    busy: list[float] = []
 
     def pack() -> None:
         for _ in range(PACKS):
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), time.thread_time()
             packer.pack(items, policy, explain=True)
             singles.append(time.perf_counter() - began)
+            busy.append(time.thread_time() - worked)
 
     def join() -> None:
         for _ in range(PACKS):
@@ -48,6 +50,7 @@ def main() -> None:
     times = asyncio.run(race(rivals, rounds=options.rounds, operations=PACKS))
     result = compare("pack 1,000 items, explained", times, ours="pack", rival="join")
     p50, p95 = statistics.median(singles), statistics.quantiles(singles, n=20)[-1]
+    core = statistics.median(busy)
     brief = packer.pack(items, policy, explain=True)
     kept = ITEMS - sum(brief.dropped.values())
     bounded = replace(
@@ -55,7 +58,7 @@ def main() -> None:
         rival="joining the same strings",
         bound=f"under {BOUND_MS:g} ms",
         within=p50 * 1e3 < BOUND_MS,
-        note=f"p50 {p50 * 1e3:.2f} ms, p95 {p95 * 1e3:.2f} ms; {kept} kept",
+        note=f"p50 {p50 * 1e3:.2f} ms, p95 {p95 * 1e3:.2f} ms, of a core {core * 1e3:.2f} ms; {kept} kept",
     )
     show("Packing", [bounded], as_json=options.json)
 

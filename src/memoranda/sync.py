@@ -14,8 +14,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from memoranda import app
 from memoranda.briefs.models import ContextBrief, ContextPolicy
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind
-from memoranda.memories.models import Memory, MemoryPage, Revision
+from memoranda.memories.models import Memory, Revision
 from memoranda.settings import Settings
+from memoranda.words.page import Page
 
 
 class Memoranda:
@@ -81,7 +82,7 @@ class Memoranda:
         """Forget a memory; see `Memories.forget`."""
         return self._portal.call(self._app.memories.forget, self._app.owner, memory_id)
 
-    def memories(self, *, limit: int = 50, cursor: str | None = None) -> MemoryPage:
+    def memories(self, *, limit: int = 50, cursor: str | None = None) -> Page[Memory]:
         """A page of what is remembered; see `Memories.page`."""
         page = partial(self._app.memories.page, limit=limit, cursor=cursor)
         return self._portal.call(page, self._app.owner)

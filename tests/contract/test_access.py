@@ -53,7 +53,7 @@ async def test_an_operators_key_stands_outside_every_organization(access: Access
     key = await access.create_key(LOCAL_OPERATOR, Role.OPERATOR)
     who = await access.authenticate(key.key)
     assert (who.organization_id, who.role) == (None, Role.OPERATOR)
-    assert [each.id for each in await access.keys(who)] == [key.id]
+    assert [each.id for each in (await access.keys(who)).items] == [key.id]
 
 
 async def test_every_refused_key_hears_the_same(access: Access, owner: Principal) -> None:
@@ -99,7 +99,7 @@ async def test_a_key_that_ends_before_it_begins_is_not_made(
         await access.create_key(
             owner, Role.READ_ONLY, expires_at=datetime.now(UTC) - timedelta(seconds=1)
         )
-    assert await access.keys(owner) == []
+    assert (await access.keys(owner)).items == []
 
 
 async def test_a_revoked_key_keeps_the_time_of_its_end(access: Access, owner: Principal) -> None:
@@ -108,13 +108,13 @@ async def test_a_revoked_key_keeps_the_time_of_its_end(access: Access, owner: Pr
     again = await access.revoke_key(owner, key.id)
     assert first.revoked_at is not None
     assert again == first
-    assert await access.keys(owner) == [first]
+    assert (await access.keys(owner)).items == [first]
 
 
 async def test_no_organization_lists_or_revokes_anothers_keys(access: Access) -> None:
     ours, theirs = await organization(access), await organization(access, "Other")
     us = await access.authenticate(ours.key.key)
-    assert [key.id for key in await access.keys(us)] == [ours.key.id]
+    assert [key.id for key in (await access.keys(us)).items] == [ours.key.id]
     with pytest.raises(NotFound):
         await access.revoke_key(us, theirs.key.id)
     with pytest.raises(NotFound):
@@ -145,9 +145,9 @@ async def test_however_many_start_at_once_one_default_organization_is_made(
         for each in others:
             await each.close()
     assert len(set(map(str, found))) == 1
-    organizations = await doors[0].organizations(LOCAL_OPERATOR)
+    organizations = (await doors[0].organizations(LOCAL_OPERATOR)).items
     assert [each.is_default for each in organizations] == [True]
-    assert [user.id for user in await doors[0].users(found[0])] == [found[0].user_id]
+    assert [user.id for user in (await doors[0].users(found[0])).items] == [found[0].user_id]
 
 
 async def test_an_organization_comes_with_its_owner_and_the_owners_key(access: Access) -> None:
@@ -163,7 +163,7 @@ async def test_a_taken_external_id_is_named_and_leaves_nothing_behind(access: Ac
     first = await access.create_organization(LOCAL_OPERATOR, "Acme", external_id="acme")
     with pytest.raises(Conflict, match="'acme'"):
         await access.create_organization(LOCAL_OPERATOR, "Again", external_id="acme")
-    assert await access.organizations(LOCAL_OPERATOR) == [first.organization]
+    assert (await access.organizations(LOCAL_OPERATOR)).items == [first.organization]
 
 
 async def test_a_taken_slug_or_external_id_is_named(access: Access, owner: Principal) -> None:
@@ -177,7 +177,7 @@ async def test_a_taken_slug_or_external_id_is_named(access: Access, owner: Princ
         await access.create_user(owner, "Ben", external_id="u1")
     fields = [refused.value.details["field"] for refused in (slug, agent, user)]
     assert fields == ["slug", "external_id", "external_id"]
-    assert len(await access.agents(owner)) == 1
+    assert len((await access.agents(owner)).items) == 1
 
 
 async def test_two_organizations_may_use_the_same_names(access: Access, owner: Principal) -> None:
@@ -254,7 +254,7 @@ async def test_the_operator_reads_no_organizations_rows(access: Access, owner: P
     ):
         with pytest.raises(Refused):
             await reading
-    assert await access.keys(LOCAL_OPERATOR) == []
+    assert (await access.keys(LOCAL_OPERATOR)).items == []
 
 
 async def test_only_the_operator_makes_or_lists_organizations(
@@ -266,14 +266,32 @@ async def test_only_the_operator_makes_or_lists_organizations(
         await access.organizations(owner)
 
 
-async def test_a_list_goes_on_after_its_last_id(access: Access, owner: Principal) -> None:
-    made = [await access.create_agent(owner, f"agent-{number}") for number in range(5)]
+async def test_a_list_goes_on_where_a_page_ended_and_ends_with_its_last_row(
+    access: Access, owner: Principal
+) -> None:
+    made = [await access.create_agent(owner, f"agent-{number}") for number in range(6)]
     first = await access.agents(owner, limit=3)
-    assert first == made[:3]
-    assert await access.agents(owner, after=first[-1].id, limit=3) == made[3:]
+    assert first.items == made[:3]
+    rest = await access.agents(owner, limit=3, cursor=first.next_cursor)
+    assert (rest.items, rest.next_cursor) == (made[3:], None)
     for limit in (0, -1, 501):
         with pytest.raises(Invalid):
             await access.agents(owner, limit=limit)
+
+
+async def test_a_list_takes_no_cursor_but_its_own(access: Access, owner: Principal) -> None:
+    for number in range(2):
+        await access.create_agent(owner, f"agent-{number}")
+    of_agents = (await access.agents(owner, limit=1)).next_cursor
+    for reading in (
+        access.users(owner, cursor=of_agents),
+        access.keys(owner, cursor=of_agents),
+        access.organizations(LOCAL_OPERATOR, cursor=of_agents),
+        access.agents(owner, cursor=str(new_id())),
+    ):
+        with pytest.raises(Invalid) as refused:
+            await reading
+        assert refused.value.details == {"field": "cursor"}
 
 
 @pytest.mark.parametrize("slug", ["", " ", "Scout", "a b", "-a", "a-", "ä", "a\n", "a" * 65, "a\0"])

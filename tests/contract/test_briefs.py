@@ -327,6 +327,18 @@ async def test_a_brief_refuses_what_makes_no_sense(
         await house.briefs.build(owner, "?", **wrong)
 
 
+async def test_weak_and_repeated_answers_take_no_room(house: House, owner: Principal) -> None:
+    for title in ("one.md", "two.md"):
+        await house.add(owner, HANDBOOK, title)
+    notes = "\n\n".join(f"The {n} box holds a refund form of another kind." for n in range(40))
+    await house.add(owner, notes.encode(), "boxes.txt")
+    brief = await house.briefs.build(
+        owner, "How long does a refund to my card take?", policy=policy("knowledge"), explain=True
+    )
+    assert brief.text.count("A refund takes two weeks") == 1
+    assert "box" not in brief.text
+
+
 class Sleeper:
     """Awaits for a minute."""
 

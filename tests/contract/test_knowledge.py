@@ -311,6 +311,10 @@ async def test_pages_go_on_where_the_last_one_ended(knowledge: Knowledge, owner:
     assert [source.title for source in first.items] == ["4.md", "3.md"]
     assert [source.title for source in second.items] == ["1.md", "0.md"]
     assert second.next_cursor is None
+    for wrong in ("garbled", str(made[0].id)):
+        with pytest.raises(Invalid) as refused:
+            await knowledge.page(owner, cursor=wrong)
+        assert refused.value.details == {"field": "cursor"}
 
 
 def _scope(who: Principal) -> UUID:

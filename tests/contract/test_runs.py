@@ -148,9 +148,24 @@ async def test_a_runs_log_reads_in_the_order_of_its_writing(house: House) -> Non
             house.owner, run.id, f"step {number}", level=level, metadata={"n": number}
         )
     first = await house.runs.logs(house.owner, run.id, limit=3)
-    rest = await house.runs.logs(house.owner, run.id, after=first[-1].id)
-    assert [line.metadata["n"] for line in first + rest] == [0, 1, 2, 3, 4]
-    assert rest[0].level is LogLevel.WARNING
+    rest = await house.runs.logs(house.owner, run.id, limit=2, cursor=first.next_cursor)
+    assert [line.metadata["n"] for line in first.items + rest.items] == [0, 1, 2, 3, 4]
+    assert rest.items[0].level is LogLevel.WARNING
+    assert rest.next_cursor is None
+
+
+async def test_a_log_takes_no_cursor_of_another_runs(house: House) -> None:
+    first, second = [await house.runs.create(house.owner) for _ in range(2)]
+    for _ in range(2):
+        await house.runs.log(house.owner, first.id, "step")
+    cursor = (await house.runs.logs(house.owner, first.id, limit=1)).next_cursor
+    for reading in (
+        house.runs.logs(house.owner, second.id, cursor=cursor),
+        house.runs.activities(house.owner, cursor=cursor),
+    ):
+        with pytest.raises(Invalid) as refused:
+            await reading
+        assert refused.value.details == {"field": "cursor"}
 
 
 @pytest.mark.parametrize("step", ["", "nul\0", "half \ud800"])

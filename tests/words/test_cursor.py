@@ -14,6 +14,10 @@ def test_a_cursor_reads_back_as_the_row_that_it_was_made_from(last) -> None:
     assert read_cursor("memories", make_cursor("memories", last)) == last
 
 
+def test_a_list_begins_without_a_cursor() -> None:
+    assert read_cursor("memories", None) is None
+
+
 def test_a_cursor_of_another_list_is_refused() -> None:
     with pytest.raises(Invalid, match="start again without a cursor") as refused:
         read_cursor("memories", make_cursor("conversations", new_id()))

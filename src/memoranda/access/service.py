@@ -1,6 +1,7 @@
 """The verbs of access: who a key speaks for, and the making of organizations, users, agents and keys."""
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -19,17 +20,22 @@ from memoranda.access.models import (
     User,
 )
 from memoranda.access.roles import Permission, organization_for, organization_of, require, sees_user
-from memoranda.storage import PLATFORM, ConstraintViolated, Scope, Storage
+from memoranda.storage import PLATFORM, ConstraintViolated, Scope, Storage, Transaction
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid, Unauthenticated
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, check_storable, optional_text_input, text_input
+from memoranda.words.page import Page, Row, cut_page
 
 MOST_LISTED: Final = 500
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
 
 class Access:
-    """Organizations, their users and agents, and the keys that open them."""
+    """Organizations, their users and agents, and the keys that open them.
+
+    What lists them comes in pages, and raises `Invalid` for a cursor of another list.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -103,12 +109,11 @@ class Access:
         )
 
     async def organizations(
-        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
-    ) -> list[Organization]:
-        """All organizations in the order of their making, from after the id `after`. The operator's alone."""
+        self, who: Principal, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[Organization]:
+        """All organizations in the order of their making, at most `limit` (1 to 500). The operator's alone."""
         require(who, Permission.MANAGE_PLATFORM)
-        check_count("limit", limit, most=MOST_LISTED)
-        return await self._storage.read(PLATFORM, store.organizations_after, after, limit)
+        return await self._page(PLATFORM, "organizations", store.organizations_after, limit, cursor)
 
     async def organization(self, who: Principal) -> Organization:
         """The caller's own organization."""
@@ -123,12 +128,11 @@ class Access:
             return await self._storage.write(organization, store.add_user, name, external_id)
 
     async def users(
-        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
-    ) -> list[User]:
-        """The organization's users in the order of their making, from after the id `after`."""
+        self, who: Principal, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[User]:
+        """The organization's users in the order of their making, at most `limit` (1 to 500)."""
         organization = organization_for(who, Permission.READ_USERS)
-        check_count("limit", limit, most=MOST_LISTED)
-        return await self._storage.read(organization, store.users_after, after, limit)
+        return await self._page(organization, "users", store.users_after, limit, cursor)
 
     async def user(self, who: Principal, name: UUID | str) -> User:
         """The user with this id or external id.
@@ -161,12 +165,11 @@ class Access:
             return await self._storage.write(organization, store.add_agent, slug, name, external_id)
 
     async def agents(
-        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
-    ) -> list[Agent]:
-        """The organization's agents in the order of their making, from after the id `after`."""
+        self, who: Principal, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[Agent]:
+        """The organization's agents in the order of their making, at most `limit` (1 to 500)."""
         organization = organization_for(who, Permission.READ_AGENTS)
-        check_count("limit", limit, most=MOST_LISTED)
-        return await self._storage.read(organization, store.agents_after, after, limit)
+        return await self._page(organization, "agents", store.agents_after, limit, cursor)
 
     async def agent(self, who: Principal, name: UUID | str) -> Agent:
         """The agent with this id, slug or external id. Raises `NotFound`."""
@@ -203,17 +206,29 @@ class Access:
         return NewKey(**dict(key), key=secret)
 
     async def keys(
-        self, who: Principal, *, after: UUID | None = None, limit: int = MOST_LISTED
-    ) -> list[Key]:
-        """Keys without their secrets, from after the id `after`: the organization's, or the operators'."""
+        self, who: Principal, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[Key]:
+        """The organization's or the operators' keys without their secrets, at most `limit` (1 to 500)."""
         _require_keys(who, Permission.READ_KEYS)
-        check_count("limit", limit, most=MOST_LISTED)
-        return await self._storage.read(_scope_of(who), store.keys_after, after, limit)
+        return await self._page(_scope_of(who), "keys", store.keys_after, limit, cursor)
 
     async def revoke_key(self, who: Principal, key_id: UUID) -> Key:
         """Refuse the key from now on, again and again without harm. Raises `NotFound`."""
         _require_keys(who, Permission.MANAGE_ACCESS)
         return await self._storage.write(_scope_of(who), store.revoke_key, key_id)
+
+    async def _page(
+        self,
+        scope: Scope,
+        listing: str,
+        rows_after: Callable[[Transaction, UUID | None, int], list[Row]],
+        limit: int,
+        cursor: str | None,
+    ) -> "Page[Row]":  # quoted: a model can't check the bound of Row
+        check_count("limit", limit, most=MOST_LISTED)
+        after = read_cursor(listing, cursor)
+        found = await self._storage.read(scope, rows_after, after, limit + 1)
+        return cut_page(listing, found, limit)
 
 
 def _scope_of(who: Principal) -> Scope:

@@ -1,4 +1,4 @@
-"""The values of conversations: a conversation, what is said in it, and a page of conversations."""
+"""The values of conversations: a conversation, and what is said in it."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -41,10 +41,3 @@ class Conversation(_Value):
     length: int
     created_at: datetime
     updated_at: datetime
-
-
-class ConversationPage(_Value):
-    """Conversations, the newest first; `next_cursor` is None on the last page."""
-
-    items: list[Conversation]
-    next_cursor: str | None

@@ -11,15 +11,15 @@ from memoranda.conversations import store
 from memoranda.conversations.content import check_content, written
 from memoranda.conversations.models import (
     Conversation,
-    ConversationPage,
     Message,
     StoredMessage,
 )
 from memoranda.storage import ConstraintViolated, Storage, Transaction
-from memoranda.words.cursor import make_cursor, read_cursor
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid, OverLimit
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, optional_text_input
+from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
 MOST_APPENDED: Final = 1_000
@@ -115,14 +115,14 @@ class Conversations:
         agent_id: UUID | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> ConversationPage:
+    ) -> Page[Conversation]:
         """Conversations of the user and agent named (all that the caller sees, without), the newest first.
 
         `limit` is 1 to 1,000. Raises `Invalid` for a cursor that is not this list's.
         """
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
         check_count("limit", limit, most=MOST_LISTED)
-        before = None if cursor is None else read_cursor(_LISTING, cursor)
+        before = read_cursor(_LISTING, cursor)
         subject = subject_of(who, agent_id, user_id)
         found = await self._storage.read(
             organization,
@@ -133,12 +133,7 @@ class Conversations:
             limit + 1,
             alone=who.role is Role.AGENT,
         )
-        items = found[:limit]
-        more = len(found) > limit
-        return ConversationPage(
-            items=items,
-            next_cursor=make_cursor(_LISTING, items[-1].id) if more else None,
-        )
+        return cut_page(_LISTING, found, limit)
 
     async def messages(
         self, who: Principal, conversation_id: UUID, *, after: int = 0, limit: int = 100

@@ -59,15 +59,6 @@ class Claim:
     worker_id: UUID
 
 
-class SourcePage(BaseModel):
-    """Sources, newest first; `next_cursor` is None on the last page."""
-
-    model_config = ConfigDict(frozen=True)
-
-    items: list[Source]
-    next_cursor: UUID | None
-
-
 class SearchResult(BaseModel):
     """One chunk that answered. `score` is above 0 and at most 1; `external_id` is a transcript turn's own id."""
 

@@ -20,15 +20,17 @@ from memoranda.knowledge.models import (
     SearchResult,
     Source,
     SourceKind,
-    SourcePage,
 )
 from memoranda.search.terms import read_query
 from memoranda.storage import PLATFORM, Scope, Storage
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, NotFound
 from memoranda.words.inputs import check_count, optional_text_input, text_input
+from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
 MOST_LISTED: Final = 500
+_LISTING: Final = "sources"
 MOST_RESULTS: Final = 100
 LONGEST_NAME: Final = 1_000
 MOST_SOURCES: Final = 1_000
@@ -91,14 +93,17 @@ class Knowledge:
         raise _unknown(source_id)
 
     async def page(
-        self, who: Principal, *, limit: int = 50, cursor: UUID | None = None
-    ) -> SourcePage:
-        """The caller's own sources, newest first; `cursor` is a page's `next_cursor`."""
-        check_count("limit", limit, most=MOST_LISTED)
+        self, who: Principal, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[Source]:
+        """The caller's own sources, the newest first, at most `limit` (1 to 500).
+
+        Raises `Invalid` for a cursor that is not this list's.
+        """
         scope = self._scopes_to_read(who)[0]
-        rows = await self._storage.read(scope, store.page, cursor, limit + 1)
-        items = rows[:limit]
-        return SourcePage(items=items, next_cursor=items[-1].id if len(rows) > limit else None)
+        check_count("limit", limit, most=MOST_LISTED)
+        before = read_cursor(_LISTING, cursor)
+        found = await self._storage.read(scope, store.page, before, limit + 1)
+        return cut_page(_LISTING, found, limit)
 
     async def retry(self, who: Principal, source_id: UUID) -> Source:
         """Put a failed source in line again. Raises `NotFound`, or `Conflict` where it has not failed."""

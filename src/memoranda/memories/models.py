@@ -1,4 +1,4 @@
-"""The values of memories: a memory as it stands, a revision of it, and a page of memories."""
+"""The values of memories: a memory as it stands, and a revision of it."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -74,10 +74,3 @@ class Revision(_Value):
     conversation_id: UUID | None
     forgotten_at: datetime | None
     created_at: datetime
-
-
-class MemoryPage(_Value):
-    """Live memories, the newest chain first; `next_cursor` is None on the last page."""
-
-    items: list[Memory]
-    next_cursor: str | None

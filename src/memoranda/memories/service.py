@@ -18,11 +18,12 @@ from memoranda.memories.candidate import (
     subject_key,
     tags_input,
 )
-from memoranda.memories.models import Memory, MemoryPage, Revision
+from memoranda.memories.models import Memory, Revision
 from memoranda.storage import ConstraintViolated, Storage, StorageBusy, Transaction
-from memoranda.words.cursor import make_cursor, read_cursor
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid, Refused
 from memoranda.words.inputs import check_count, optional_text_input
+from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
 P = ParamSpec("P")
@@ -125,7 +126,7 @@ class Memories:
         agent_id: UUID | None = None,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> MemoryPage:
+    ) -> Page[Memory]:
         """Live memories, the newest chain first, at most `limit` (1 to 200).
 
         With a user or agent named: what a run for them may know. Without: all that the
@@ -134,7 +135,7 @@ class Memories:
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
         check_count("limit", limit, most=MOST_LISTED)
-        before = None if cursor is None else read_cursor(_LISTING, cursor)
+        before = read_cursor(_LISTING, cursor)
         subject = subject_of(who, agent_id, user_id)
         if sees_everything(who) and user_id is None and agent_id is None:
             found = await self._storage.read(organization, store.everything, before, limit + 1)
@@ -142,11 +143,7 @@ class Memories:
             found = await self._storage.read(
                 organization, store.covered, subject, before, limit + 1
             )
-        items = found[:limit]
-        more = len(found) > limit
-        return MemoryPage(
-            items=items, next_cursor=make_cursor(_LISTING, items[-1].id) if more else None
-        )
+        return cut_page(_LISTING, found, limit)
 
     async def get(self, who: Principal, memory_id: UUID) -> Memory:
         """A live memory. Raises `NotFound`, also for one that is forgotten, expired or not for the caller."""

@@ -55,7 +55,13 @@ def _page(*criteria: ColumnElement[bool]) -> Select[Any]:
 
 
 def _recent(*criteria: ColumnElement[bool]) -> Select[Any]:
-    return _live(*criteria).order_by(m.recorded_at.desc(), m.id.desc())
+    # The chains first and by themselves: then a database walks them in this order, and stops.
+    first = select(memories).where(m.live, UNEXPIRED, *criteria)
+    first = first.order_by(m.recorded_at.desc(), m.id.desc()).limit(bindparam("most"))
+    n = first.subquery("newest").c
+    shown = ((n if name in n else r)[name] for name in Memory.model_fields if name != "status")
+    at_head = and_(r.memory_id == n.id, r.id == n.head_id)
+    return select(*shown).where(at_head).order_by(n.recorded_at.desc(), n.id.desc())
 
 
 def _holder(*criteria: ColumnElement[bool]) -> Select[Any]:
@@ -244,7 +250,7 @@ def _insert_revision(
         forgotten_at=None if head.live else tx.now,
         created_at=tx.now,
     )
-    tx.run(INSERT_REVISION, **dict(revision))
+    tx.run(INSERT_REVISION, **vars(revision))
     return revision
 
 

@@ -61,10 +61,3 @@ class Activity(_Value):
     subject_id: UUID | None
     metadata: dict[str, Any]
     created_at: datetime
-
-
-class ActivityPage(_Value):
-    """Newest first; `next_cursor` asks for older ones, and is None at the end."""
-
-    items: list[Activity]
-    next_cursor: UUID | None

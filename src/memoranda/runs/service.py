@@ -7,16 +7,19 @@ from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, sees, subject_of
 from memoranda.access.store import check_subject
 from memoranda.runs import store
-from memoranda.runs.models import Activity, ActivityPage, LogLevel, Run, RunLog, RunStatus
+from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunStatus
 from memoranda.storage import Storage, Transaction
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, json_input, text_input
+from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
 INPUT_BYTES: Final = 256 * 1024
 LOG_BYTES: Final = 16 * 1024
 MOST_LISTED: Final = 500
+_ACTIVITIES: Final = "activities"
 
 
 class Runs:
@@ -68,21 +71,31 @@ class Runs:
         )
 
     async def logs(
-        self, who: Principal, run_id: UUID, *, after: UUID | None = None, limit: int = MOST_LISTED
-    ) -> list[RunLog]:
-        """The run's log from its beginning, or from after the line `after`. Raises `NotFound`."""
+        self, who: Principal, run_id: UUID, *, limit: int = 100, cursor: str | None = None
+    ) -> Page[RunLog]:
+        """The run's log from its beginning, at most `limit` lines (1 to 500).
+
+        Raises `NotFound`, and `Invalid` for a cursor that is not of this run's log.
+        """
         organization = organization_for(who, Permission.READ_RUNS)
         check_count("limit", limit, most=MOST_LISTED)
-        return await self._storage.read(organization, _logs, who, run_id, after, limit)
+        listing = f"log of {run_id}"
+        after = read_cursor(listing, cursor)
+        found = await self._storage.read(organization, _logs, who, run_id, after, limit + 1)
+        return cut_page(listing, found, limit)
 
     async def activities(
-        self, who: Principal, *, limit: int = 50, cursor: UUID | None = None
-    ) -> ActivityPage:
-        """What happened in the organization, newest first; `cursor` is a page's `next_cursor`."""
+        self, who: Principal, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[Activity]:
+        """What happened in the organization, the newest first, at most `limit` (1 to 500).
+
+        Raises `Invalid` for a cursor that is not this list's.
+        """
         organization = organization_for(who, Permission.READ_ACTIVITY)
         check_count("limit", limit, most=MOST_LISTED)
-        found = await self._storage.read(organization, store.activities_before, cursor, limit + 1)
-        return _page(found, limit)
+        before = read_cursor(_ACTIVITIES, cursor)
+        found = await self._storage.read(organization, store.activities_before, before, limit + 1)
+        return cut_page(_ACTIVITIES, found, limit)
 
 
 def _create(
@@ -136,8 +149,3 @@ def _logs(
     tx: Transaction, who: Principal, run_id: UUID, after: UUID | None, limit: int
 ) -> list[RunLog]:
     return store.logs(tx, _visible(tx, who, run_id).id, after, limit)
-
-
-def _page(found: list[Activity], limit: int) -> ActivityPage:
-    items = found[:limit]
-    return ActivityPage(items=items, next_cursor=items[-1].id if len(found) > limit else None)

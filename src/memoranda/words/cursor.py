@@ -21,8 +21,13 @@ def make_cursor(listing: str, last: UUID) -> str:
     return base64.urlsafe_b64encode(last.bytes + _seal(listing, last.bytes)).decode("ascii")
 
 
-def read_cursor(listing: str, cursor: str) -> UUID:
-    """The row that the page ended with. Raises `Invalid` for anything but a cursor of `listing`."""
+def read_cursor(listing: str, cursor: str | None) -> UUID | None:
+    """The row that the page ended with; None without a cursor, where a list begins.
+
+    Raises `Invalid` for anything but a cursor of `listing`.
+    """
+    if cursor is None:
+        return None
     try:
         sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error):

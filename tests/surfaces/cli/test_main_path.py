@@ -1,8 +1,11 @@
 """What the command line is for, from an empty database to a brief, on both backends."""
 
+import asyncio
 import json
 from pathlib import Path
 
+from memoranda.access.models import LOCAL_OPERATOR
+from memoranda.app import Memoranda
 from tests.surfaces.cli.terminal import Cli
 
 GUIDE = """# Guide
@@ -152,6 +155,18 @@ def test_another_organization_has_rows_of_its_own(cli: Cli) -> None:
         assert [each["text"] for each in told] == ["Theirs alone."]
     names = [each["name"] for each in cli.json("organizations", "list")["items"]]
     assert "Other" in names
+
+
+def test_an_organization_is_found_however_many_there_are(local: Cli) -> None:
+    async def make() -> None:
+        async with Memoranda.open(local.db) as memoranda:
+            for number in range(101):
+                await memoranda.access.create_organization(
+                    LOCAL_OPERATOR, f"Tenant {number}", external_id=f"tenant-{number}"
+                )
+
+    asyncio.run(make())
+    assert local.json("memories", "--organization", "tenant-100")["items"] == []
 
 
 def test_a_document_of_the_platform_is_for_every_organization(cli: Cli, tmp_path: Path) -> None:

@@ -76,6 +76,16 @@ def errors_of(operation: dict[str, Any]) -> dict[str, set[str]]:
     }
 
 
+def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
+    schemas = described["components"]["schemas"]
+    pages = {name for name in schemas if "Page" in name}
+    answer = described["paths"]["/v1/memories"]["get"]["responses"]["200"]["content"]
+    assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/MemoryPage"}
+    assert schemas["MemoryPage"]["title"] == "MemoryPage"
+    held = ("Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "RunLog")
+    assert pages == {f"{name}Page" for name in (*held, "Source", "User")}
+
+
 def test_the_names_that_callers_build_on_are_there(operations: Operations) -> None:
     assert set(operations) >= FIXED
 

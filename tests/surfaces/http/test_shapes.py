@@ -5,7 +5,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.surfaces.http.house import House, add, policy, unknown_id
+from tests.surfaces.http.house import Api, House, add, policy, unknown_id
 
 
 async def test_a_document_is_taken_read_and_found(house: House) -> None:
@@ -246,6 +246,38 @@ async def test_lists_of_access_come_page_by_page(house: House) -> None:
             break
     assert [name for name in names if name.startswith("User")] == [f"User {n}" for n in range(4)]
     assert len(names) == len(set(names))
+
+
+def paged(house: House) -> list[tuple[Api, str]]:
+    """Every list that comes in pages, and who reads it."""
+    return [
+        (house.owner, "/v1/memories"),
+        (house.owner, "/v1/knowledge/sources"),
+        (house.owner, "/v1/conversations"),
+        (house.owner, f"/v1/runs/{house.rows.run}/logs"),
+        (house.owner, "/v1/activities"),
+        (house.by_role["operator"], "/v1/organizations"),
+        (house.owner, "/v1/users"),
+        (house.owner, "/v1/agents"),
+        (house.owner, "/v1/keys"),
+    ]
+
+
+async def test_a_page_that_ends_with_the_last_row_names_no_next_one(house: House) -> None:
+    await house.owner.post(f"/v1/runs/{house.rows.run}/logs", {"step": "plan"})
+    for reader, path in paged(house):
+        whole = (await reader.get(path)).json()
+        assert whole["next_cursor"] is None, path
+        exact = await reader.get(path, params={"limit": len(whole["items"])})
+        assert exact.json() == whole, path
+
+
+async def test_a_cursor_that_is_not_the_lists_own_is_refused_by_its_field(house: House) -> None:
+    for reader, path in paged(house):
+        for wrong in ("garbled", house.rows.user):
+            refused = await reader.get(path, params={"cursor": wrong})
+            assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input"), path
+            assert refused.json()["field"] == "cursor", path
 
 
 async def test_a_key_is_shown_once(house: House) -> None:

@@ -4,6 +4,7 @@ from memoranda.briefs.models import ContextItem, ContextKind, ContextRequest, Co
 from memoranda.briefs.options import KnowledgeOptions
 from memoranda.briefs.page import write_line
 from memoranda.knowledge.excerpts import Excerpt, excerpts
+from memoranda.knowledge.models import SearchResult
 from memoranda.knowledge.service import Knowledge
 from memoranda.words.tokens import Estimator, estimate_tokens
 
@@ -11,6 +12,8 @@ DEFAULT_LIMIT = 8
 # Joined neighbors make one item of several chunks, so more chunks are looked at than items made.
 CHUNKS_PER_ITEM = 5
 MOST_CHUNKS = 200
+# What answers so much worse than the best is noise that costs tokens (docs/retrieval.md).
+WEAKEST = 0.4
 
 
 class KnowledgeSource:
@@ -37,6 +40,7 @@ class KnowledgeSource:
             include_organization=options.include_organization,
             include_platform=options.include_platform,
         )
+        found = _worth_showing(found)
         fitting = excerpts(found, limit=limit, budget=spec.token_budget, cost=self._cost)
         # The next best are offered too: what the budget has no room for, the brief can explain.
         taken = {chunk.ref for excerpt in fitting for chunk in excerpt.chunks}
@@ -45,6 +49,15 @@ class KnowledgeSource:
 
     def _cost(self, excerpt: Excerpt) -> int:
         return self._estimate(write_line(_item(excerpt)).text)
+
+
+def _worth_showing(found: list[SearchResult]) -> list[SearchResult]:
+    """The results without the weak ones, and without a text that a better result holds already."""
+    shown: dict[tuple[str | None, str], SearchResult] = {}
+    for result in found:
+        if result.score >= WEAKEST * found[0].score:
+            shown.setdefault((result.speaker, result.text), result)
+    return list(shown.values())
 
 
 def _item(excerpt: Excerpt) -> ContextItem:

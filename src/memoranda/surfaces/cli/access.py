@@ -7,10 +7,10 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.options import After, Agent, Limit, User
+from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, list_answer
+from memoranda.surfaces.cli.tables import card, page_answer
 from memoranda.surfaces.cli.verbs import verb
 
 organizations = typer.Typer(help="The tenants of this database: make and list them.")
@@ -45,17 +45,17 @@ async def create_organization(at: Session, name: Name, external_id: ExternalId =
 
 
 @verb(organizations, "list")
-async def list_organizations(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
+async def list_organizations(at: Session, limit: Limit = 100, cursor: Cursor = None) -> Answer:
     """List the organizations of this database."""
     from memoranda.access.models import LOCAL_OPERATOR
 
-    found = await at.memoranda.access.organizations(LOCAL_OPERATOR, after=cursor, limit=limit)
+    page = await at.memoranda.access.organizations(LOCAL_OPERATOR, limit=limit, cursor=cursor)
     rows = [
         (each.id, each.name, each.external_id, "yes" if each.is_default else "", each.created_at)
-        for each in found
+        for each in page.items
     ]
     columns = ("id", "~name", "~external id", "default", "created")
-    return list_answer(found, limit, columns, rows, "There is no organization yet.")
+    return page_answer(page, columns, rows, "There is no organization yet.")
 
 
 @verb(users, "create")
@@ -66,12 +66,12 @@ async def create_user(at: Session, name: Name, external_id: ExternalId = None) -
 
 
 @verb(users, "list")
-async def list_users(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
+async def list_users(at: Session, limit: Limit = 100, cursor: Cursor = None) -> Answer:
     """List the users of the organization."""
-    found = await at.memoranda.access.users(at.who, after=cursor, limit=limit)
-    rows = [(each.id, each.name, each.external_id, each.created_at) for each in found]
+    page = await at.memoranda.access.users(at.who, limit=limit, cursor=cursor)
+    rows = [(each.id, each.name, each.external_id, each.created_at) for each in page.items]
     columns = ("id", "~name", "~external id", "created")
-    return list_answer(found, limit, columns, rows, "There is no user yet.")
+    return page_answer(page, columns, rows, "There is no user yet.")
 
 
 @verb(agents, "create")
@@ -90,13 +90,15 @@ async def create_agent(
 
 
 @verb(agents, "list")
-async def list_agents(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
+async def list_agents(at: Session, limit: Limit = 100, cursor: Cursor = None) -> Answer:
     """List the agents of the organization."""
-    found = await at.memoranda.access.agents(at.who, after=cursor, limit=limit)
-    rows = [(each.id, each.slug, each.name, each.external_id, each.created_at) for each in found]
+    page = await at.memoranda.access.agents(at.who, limit=limit, cursor=cursor)
+    rows = [
+        (each.id, each.slug, each.name, each.external_id, each.created_at) for each in page.items
+    ]
     columns = ("id", "~slug", "~name", "~external id", "created")
     empty = "There is no agent yet. Make one with: memoranda agents create SLUG"
-    return list_answer(found, limit, columns, rows, empty)
+    return page_answer(page, columns, rows, empty)
 
 
 @verb(keys, "create")
@@ -145,13 +147,15 @@ async def create_key(
 
 
 @verb(keys, "list")
-async def list_keys(at: Session, limit: Limit = 100, cursor: After = None) -> Answer:
+async def list_keys(at: Session, limit: Limit = 100, cursor: Cursor = None) -> Answer:
     """List the keys of the organization, without their secrets."""
-    found = await at.memoranda.access.keys(at.who, after=cursor, limit=limit)
-    rows = [(each.id, each.name, each.role, each.expires_at, each.revoked_at) for each in found]
+    page = await at.memoranda.access.keys(at.who, limit=limit, cursor=cursor)
+    rows = [
+        (each.id, each.name, each.role, each.expires_at, each.revoked_at) for each in page.items
+    ]
     columns = ("id", "~name", "role", "expires", "revoked")
     empty = "There is no key yet. Make one with: memoranda keys create --role owner"
-    return list_answer(found, limit, columns, rows, empty)
+    return page_answer(page, columns, rows, empty)
 
 
 @verb(keys, "revoke")

@@ -10,7 +10,7 @@ from memoranda.surfaces.cli.documents import read_json
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, more
+from memoranda.surfaces.cli.tables import card, listed, page_answer
 from memoranda.surfaces.cli.verbs import verb
 from memoranda.words.errors import Invalid
 
@@ -124,7 +124,7 @@ async def list_conversations(at: Session, limit: Limit = 50, cursor: Cursor = No
     rows = [(each.id, each.workflow_id, each.length, each.updated_at) for each in page.items]
     columns = ("id", "~workflow", "#messages", "when")
     empty = "There is no conversation yet. Start one with: memoranda conversations create"
-    return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more(page.next_cursor)])
+    return page_answer(page, columns, rows, empty)
 
 
 def _messages(said: object) -> "list[Message]":

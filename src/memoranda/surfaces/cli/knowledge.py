@@ -10,10 +10,10 @@ from rich.text import Text
 
 from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.documents import STANDARD_INPUT, read_bytes
-from memoranda.surfaces.cli.options import After, Limit
+from memoranda.surfaces.cli.options import Cursor, Limit
 from memoranda.surfaces.cli.output import Answer, console_for
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, cell, listed, more
+from memoranda.surfaces.cli.tables import card, cell, page_answer
 from memoranda.surfaces.cli.verbs import verb
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ async def search_documents(
 
 @verb(knowledge, "list")
 async def list_documents(
-    at: Session, limit: Limit = 50, cursor: After = None, platform: Platform = False
+    at: Session, limit: Limit = 50, cursor: Cursor = None, platform: Platform = False
 ) -> Answer:
     """List the documents, newest first."""
     page = await at.memoranda.knowledge.page(
@@ -116,7 +116,7 @@ async def list_documents(
     ]
     columns = ("id", "~title", "kind", "status", "#chunks", "~reason")
     empty = "There is no document yet. Add one with: memoranda knowledge add FILE"
-    return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more(page.next_cursor)])
+    return page_answer(page, columns, rows, empty)
 
 
 @verb(knowledge, "show")

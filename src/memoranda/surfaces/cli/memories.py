@@ -10,7 +10,7 @@ from rich.text import Text
 from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, User
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, more, when
+from memoranda.surfaces.cli.tables import card, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import room, verb
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ async def memories(
     ]
     columns = ("id", "~text", "for", "~about", "since")
     empty = "Nothing is remembered yet. Begin with: memoranda remember TEXT"
-    return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more(page.next_cursor)])
+    return page_answer(page, columns, rows, empty)
 
 
 async def history(at: Session, memory_id: MemoryId) -> Answer:

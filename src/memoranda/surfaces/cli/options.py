@@ -59,7 +59,3 @@ Cursor = Annotated[
     str | None,
     typer.Option("--cursor", metavar="CURSOR", help="Go on where a page ended: its next_cursor."),
 ]
-After = Annotated[
-    UUID | None,
-    typer.Option("--cursor", metavar="ID", help="Go on where a page ended: its next_cursor."),
-]

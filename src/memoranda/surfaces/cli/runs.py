@@ -6,10 +6,10 @@ from uuid import UUID
 import typer
 
 from memoranda.surfaces.cli.documents import parse_json
-from memoranda.surfaces.cli.options import After, Agent, Limit, Trigger, User
+from memoranda.surfaces.cli.options import Agent, Cursor, Limit, Trigger, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, list_answer, when
+from memoranda.surfaces.cli.tables import card, page_answer, when
 from memoranda.surfaces.cli.verbs import verb
 
 runs = typer.Typer(help="Runs of agents: start one, look at it, read its log.")
@@ -51,9 +51,13 @@ async def show_run(at: Session, run_id: RunId) -> Answer:
 
 
 @verb(runs, "logs")
-async def show_logs(at: Session, run_id: RunId, limit: Limit = 100, cursor: After = None) -> Answer:
+async def show_logs(
+    at: Session, run_id: RunId, limit: Limit = 100, cursor: Cursor = None
+) -> Answer:
     """Show what a run logged, oldest first."""
-    found = await at.memoranda.runs.logs(at.who, run_id, after=cursor, limit=limit)
-    rows = [(when(each.created_at), each.level, each.step, each.metadata or "") for each in found]
+    page = await at.memoranda.runs.logs(at.who, run_id, limit=limit, cursor=cursor)
+    rows = [
+        (when(each.created_at), each.level, each.step, each.metadata or "") for each in page.items
+    ]
     columns = ("when", "level", "~step", "~what")
-    return list_answer(found, limit, columns, rows, "This run has logged nothing.")
+    return page_answer(page, columns, rows, "This run has logged nothing.")

@@ -86,9 +86,14 @@ async def _owner(memoranda: "Memoranda", organization: str | None) -> "Principal
         return memoranda.owner
     from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
 
-    for found in await memoranda.access.organizations(LOCAL_OPERATOR):
-        if organization in {str(found.id), found.external_id}:
-            return Principal(organization_id=found.id, role=Role.OWNER, user_id=found.owner_id)
+    cursor, more = None, True
+    while more:
+        page = await memoranda.access.organizations(LOCAL_OPERATOR, cursor=cursor)
+        for found in page.items:
+            if organization in {str(found.id), found.external_id}:
+                return Principal(organization_id=found.id, role=Role.OWNER, user_id=found.owner_id)
+        cursor = page.next_cursor
+        more = cursor is not None
     raise NotFound(
         f"There is no organization {organization!r} in this database. "
         "List them with: memoranda organizations list",

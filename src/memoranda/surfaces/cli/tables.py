@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from memoranda.words.page import Page
+
 Cell = object
 LEAST_WIDTH: Final = 12
 
@@ -83,22 +85,10 @@ def listed(
     yield table(columns, kept) if kept else Text(empty)
 
 
-def more(cursor: object) -> "list[RenderableType]":
-    """How to see the next page, where there is one."""
-    return [] if cursor is None else [Text(f"There are more: add --cursor {cursor}")]
-
-
-def list_answer(
-    found: Sequence[Any],
-    limit: int,
-    columns: Sequence[str],
-    rows: Iterable[Iterable[Cell]],
-    empty: str,
+def page_answer(
+    page: "Page[Any]", columns: Sequence[str], rows: Iterable[Iterable[Cell]], empty: str
 ) -> Answer:
-    """A part of a list, as every surface gives one out: a full one may have another behind it."""
-    full = len(found) >= limit
-    cursor = found[-1].id if full and found else None
-    return Answer(
-        {"items": found, "next_cursor": cursor},
-        lambda: [*listed(columns, rows, empty=empty), *more(cursor)],
-    )
+    """A page, drawn as a table of `rows`, with how to see the next one where there is one."""
+    cursor = page.next_cursor
+    more = [] if cursor is None else [Text(f"There are more: add --cursor {cursor}")]
+    return Answer(page, lambda: [*listed(columns, rows, empty=empty), *more])

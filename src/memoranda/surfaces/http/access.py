@@ -17,9 +17,10 @@ from memoranda.access.models import (
 from memoranda.access.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import After, Body, Moment, Page, page_of
+from memoranda.surfaces.http.pages import Body, Cursor, Moment
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, NotFound, OverLimit, ReadOnly
+from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["access"], route_class=Operation)
 
@@ -70,10 +71,10 @@ async def create_organization(
 @routes.get("/organizations")
 @raises(ReadOnly)
 async def list_organizations(
-    who: Caller, product: Product, cursor: After = None, limit: Limit = 100
+    who: Caller, product: Product, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[Organization]:
     """List organizations, the oldest first. The operator's alone."""
-    return page_of(await product.access.organizations(who, after=cursor, limit=limit), limit)
+    return await product.access.organizations(who, limit=limit, cursor=cursor)
 
 
 @routes.post("/users", status_code=201)
@@ -85,10 +86,10 @@ async def create_user(body: UserToMake, who: Caller, product: Product) -> User:
 
 @routes.get("/users")
 async def list_users(
-    who: Caller, product: Product, cursor: After = None, limit: Limit = 100
+    who: Caller, product: Product, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[User]:
     """List the organization's users, the oldest first."""
-    return page_of(await product.access.users(who, after=cursor, limit=limit), limit)
+    return await product.access.users(who, limit=limit, cursor=cursor)
 
 
 @routes.get("/users/{user}")
@@ -106,10 +107,10 @@ async def create_agent(body: AgentToMake, who: Caller, product: Product) -> Agen
 
 @routes.get("/agents")
 async def list_agents(
-    who: Caller, product: Product, cursor: After = None, limit: Limit = 100
+    who: Caller, product: Product, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[Agent]:
     """List the organization's agents, the oldest first."""
-    return page_of(await product.access.agents(who, after=cursor, limit=limit), limit)
+    return await product.access.agents(who, limit=limit, cursor=cursor)
 
 
 @routes.get("/agents/{agent}")
@@ -134,10 +135,10 @@ async def create_key(body: KeyToMake, who: Caller, product: Product) -> NewKey:
 
 @routes.get("/keys")
 async def list_keys(
-    who: Caller, product: Product, cursor: After = None, limit: Limit = 100
+    who: Caller, product: Product, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[Key]:
     """List the organization's keys without their secrets, the oldest first."""
-    return page_of(await product.access.keys(who, after=cursor, limit=limit), limit)
+    return await product.access.keys(who, limit=limit, cursor=cursor)
 
 
 @routes.post("/keys/{key_id}/revoke")

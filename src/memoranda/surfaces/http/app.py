@@ -1,5 +1,7 @@
 """The HTTP application: every room's routes, one way to tell errors, one description of it all."""
 
+import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -40,7 +42,9 @@ class Api(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         """The API's description, in OpenAPI 3.1."""
-        described = super().openapi()
+        if not self.openapi_schema:
+            self.openapi_schema = _plainly_named(super().openapi())
+        described = self.openapi_schema
         schemas = described.setdefault("components", {}).setdefault("schemas", {})
         schemas.setdefault(Problem.__name__, Problem.model_json_schema(mode="serialization"))
         return described
@@ -80,6 +84,15 @@ async def _method_not_allowed(request: Request, _: Exception) -> Response:
     }
     refusal = MethodNotAllowed("This path does not answer this method; Allow lists those it does.")
     return response_to(refusal, {"Allow": ", ".join(sorted(methods))})
+
+
+def _plainly_named(described: dict[str, Any]) -> dict[str, Any]:
+    """Call a page of memories `MemoryPage` as its title does; the framework calls it `Page_Memory_`."""
+    written = json.dumps(described)
+    for name, schema in described["components"]["schemas"].items():
+        if name.endswith("_"):
+            written = re.sub(rf'(?<=["/]){name}(?=")', schema["title"], written)
+    return dict(json.loads(written))
 
 
 def _operation_id(route: APIRoute) -> str:

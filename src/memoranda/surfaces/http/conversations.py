@@ -6,13 +6,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from memoranda.conversations.models import Conversation, ConversationPage, Message, StoredMessage
+from memoranda.conversations.models import Conversation, Message, StoredMessage
 from memoranda.conversations.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import LARGEST, Body, Listing
+from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, NotFound, ReadOnly
+from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
 
@@ -52,10 +53,10 @@ async def create_conversation(
 async def list_conversations(
     who: Caller,
     product: Product,
-    cursor: str | None = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
-) -> ConversationPage:
-    """List conversations, the one that was last written to first."""
+) -> Page[Conversation]:
+    """List conversations, the newest first."""
     return await product.conversations.page(who, limit=limit, cursor=cursor)
 
 

@@ -8,14 +8,15 @@ from pydantic import BaseModel, Field
 
 from memoranda.knowledge.errors import DocumentTooLarge
 from memoranda.knowledge.extract import kind_of
-from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourcePage, SourceStatus
+from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourceStatus
 from memoranda.knowledge.service import MOST_LISTED, MOST_RESULTS, MOST_SOURCES
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import After, Body
+from memoranda.surfaces.http.pages import Body, Cursor
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.validation import LONGEST_STEP, MOST_ERRORS
 from memoranda.words.errors import Conflict, Invalid, ReadOnly
+from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=Operation)
 
@@ -85,9 +86,9 @@ def _check_fields(form: Any) -> None:
 async def list_sources(
     who: Caller,
     product: Product,
-    cursor: After = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
-) -> SourcePage:
+) -> Page[Source]:
     """List sources, the newest first."""
     return await product.knowledge.page(who, limit=limit, cursor=cursor)
 

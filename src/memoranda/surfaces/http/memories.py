@@ -6,13 +6,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from memoranda.access.roles import ToolPolicyRequired
-from memoranda.memories.models import Memory, MemoryPage, Revision
+from memoranda.memories.models import Memory, Revision
 from memoranda.memories.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import Body, Listing, Moment
+from memoranda.surfaces.http.pages import Body, Cursor, Listing, Moment
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly
+from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["memories"], route_class=Operation)
 
@@ -59,9 +60,9 @@ async def list_memories(
     *,
     user_id: UUID | None = None,
     agent_id: UUID | None = None,
-    cursor: str | None = None,
+    cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
-) -> MemoryPage:
+) -> Page[Memory]:
     """List live memories, the newest first."""
     return await product.memories.page(
         who, user_id=user_id, agent_id=agent_id, limit=limit, cursor=cursor

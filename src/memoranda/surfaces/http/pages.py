@@ -1,9 +1,7 @@
-"""Parts of long lists, and the times and numbers that requests are read with."""
+"""What routes share: lists, and the cursors, times and numbers that requests are read with."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Final, Generic, Protocol, TypeVar
-from uuid import UUID
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from fastapi import Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
@@ -18,25 +16,7 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Listed(Protocol):
-    """A row that a list can go on after."""
-
-    @property
-    def id(self) -> UUID:
-        """The row's id, which sorts by the time it was made."""
-
-
-Item = TypeVar("Item", bound=Listed)
 Entry = TypeVar("Entry")
-
-
-class Page(BaseModel, Generic[Entry]):
-    """A part of a list; `next_cursor` asks for the next part, and is null at the end."""
-
-    model_config = ConfigDict(frozen=True)
-
-    items: list[Entry]
-    next_cursor: UUID | None
 
 
 class Listing(BaseModel, Generic[Entry]):
@@ -46,13 +26,10 @@ class Listing(BaseModel, Generic[Entry]):
 
     items: list[Entry]
 
-
-def page_of(
-    items: Sequence[Item], limit: int
-) -> "Page[Item]":  # quoted: the bound of Item is nothing that a model can check
-    """The page that `items` are; a full one may have another behind it."""
-    full = len(items) >= limit
-    return Page(items=list(items), next_cursor=items[-1].id if full and items else None)
+    @classmethod
+    def model_parametrized_name(cls, params: tuple[Any, ...]) -> str:
+        """A listing of revisions is a `RevisionListing` in the description."""
+        return f"{params[0].__name__}{cls.__name__}"
 
 
 def _in_utc(time: datetime) -> datetime:
@@ -65,6 +42,4 @@ def _in_utc(time: datetime) -> datetime:
 Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 """A time with its zone, kept in UTC."""
 
-After = Annotated[
-    UUID | None, Query(alias="cursor", description="Go on where a page ended: its next_cursor.")
-]
+Cursor = Annotated[str | None, Query(description="Go on where a page ended: its next_cursor.")]

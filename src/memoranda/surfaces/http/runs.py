@@ -5,13 +5,14 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from memoranda.runs.models import ActivityPage, LogLevel, Run, RunLog
+from memoranda.runs.models import Activity, LogLevel, Run, RunLog
 from memoranda.runs.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import After, Body, Page, page_of
+from memoranda.surfaces.http.pages import Body, Cursor
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import NotFound, ReadOnly
+from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["runs"], route_class=Operation)
 
@@ -65,15 +66,15 @@ async def log_run(run_id: UUID, body: LineToLog, who: Caller, product: Product) 
 
 @routes.get("/runs/{run_id}/logs")
 async def list_run_logs(
-    run_id: UUID, who: Caller, product: Product, cursor: After = None, limit: Limit = 100
+    run_id: UUID, who: Caller, product: Product, cursor: Cursor = None, limit: Limit = 100
 ) -> Page[RunLog]:
     """List a run's log from its beginning."""
-    return page_of(await product.runs.logs(who, run_id, after=cursor, limit=limit), limit)
+    return await product.runs.logs(who, run_id, limit=limit, cursor=cursor)
 
 
 @routes.get("/activities")
 async def list_activities(
-    who: Caller, product: Product, cursor: After = None, limit: Limit = 50
-) -> ActivityPage:
+    who: Caller, product: Product, cursor: Cursor = None, limit: Limit = 50
+) -> Page[Activity]:
     """List what happened in the organization, the newest first."""
     return await product.runs.activities(who, limit=limit, cursor=cursor)

@@ -1,0 +1,2 @@
+"""placeholder"""
+Calibration = object
