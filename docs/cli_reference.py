@@ -74,7 +74,7 @@ def _usage(name: str, command: Any) -> str:
     words = [name]
     for parameter in command.params:
         if parameter.param_type_name == "argument":
-            shown = _placeholder(parameter)
+            shown = _placeholder(parameter) + ("..." if parameter.nargs != 1 else "")
             words.append(shown if parameter.required else f"[{shown}]")
         elif parameter.required:
             words.append(f"{parameter.opts[0]} {_placeholder(parameter)}")

@@ -63,6 +63,10 @@ def errors_page() -> str:
         "",
         "Every error carries a stable `code` and one of seven kinds, and its message says what to do.",
         "Once published, a code keeps its meaning.",
+        "",
+        "In Python each is an exception, imported from the module that stands before its name: a kind from",
+        "`memoranda.words.errors`, as in `from memoranda.words.errors import NotFound`. All of them are",
+        "`memoranda.MemorandaError`s with `code`, `kind`, `message`, `details` and `retryable`.",
     ]
     for kind, meaning in KINDS.items():
         lines += ["", f"## {kind}", "", f"In general: {meaning}.", ""]
@@ -70,7 +74,7 @@ def errors_page() -> str:
         lines += ["| --- | --- | --- | --- |"]
         lines += [
             f"| `{error.code}` | {cell(meaning_of(error))} | {'yes' if error.retryable else 'no'} "
-            f"| `{error.__name__}` |"
+            f"| `{error.__module__}.{error.__name__}` |"
             for error in errors()
             if error.kind == kind
         ]

@@ -44,3 +44,22 @@ def test_every_setting_has_one_sentence() -> None:
     for name, field in Settings.model_fields.items():
         assert field.description, name
         assert field.description.endswith("."), name
+
+
+@pytest.mark.parametrize("half", ["sqlite:notes.db", "sqlite:/notes.db", "postgresql:me@db/x"])
+def test_half_an_address_is_no_file_name(half: str) -> None:
+    with pytest.raises(Invalid, match="://") as refused:
+        Settings.load(db=half)
+    assert "half an address" in refused.value.message
+    with pytest.raises(Invalid, match="half an address"):
+        Settings.load().on(half)
+
+
+@pytest.mark.parametrize("whole", ["notes.db", "./a:b.db", "/a/b:c.db", "C:/notes.db", "~/n.db"])
+def test_a_file_name_is_passed_on_as_it_is(whole: str) -> None:
+    assert Settings.load(db=whole).db == Settings.load().on(whole).db == whole
+
+
+def test_the_short_name_of_postgresql_is_its_long_one() -> None:
+    assert Settings.load(db="postgres://me@db/x").db == "postgresql://me@db/x"
+    assert Settings.load().on("postgres://me@db/x").db == "postgresql://me@db/x"

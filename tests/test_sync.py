@@ -37,6 +37,46 @@ def test_a_document_that_can_not_be_read_comes_back_with_its_reason(tmp_path: Pa
     assert source.reason
 
 
+def test_the_same_file_is_the_same_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = tmp_path / "cranes.md"
+    document.write_text("# Cranes\n\nCranes migrate in the autumn.\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        first = memoranda.knowledge_add(document)
+        assert first.uri == document.as_uri()
+        document.write_text("# Cranes\n\nCranes winter in Spain.\n", "utf-8")
+        assert memoranda.knowledge_add("cranes.md").id == first.id
+        [result] = memoranda.knowledge_search("cranes").results
+        assert "Spain" in result.text
+        other = memoranda.knowledge_add(document, uri="https://example.org/cranes")
+        assert (other.uri, other.kind) == ("https://example.org/cranes", "markdown")
+
+
+def test_a_script_makes_and_finds_whom_a_memory_is_for(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        ada = memoranda.create_user("Ada", external_id="ada")
+        concierge = memoranda.create_agent("concierge")
+        memoranda.remember("Ada takes milk.", user_id=ada.id, agent_id=concierge.id)
+        assert memoranda.user("ada") == ada
+        assert ada in memoranda.users().items
+        assert memoranda.agent("concierge") == concierge
+        assert memoranda.agents().items == [concierge]
+        assert "milk" in memoranda.brief("tea", user_id=ada.id, agent_id=concierge.id).text
+        assert "milk" not in memoranda.brief("tea").text
+
+
+def test_what_is_asked_outside_of_the_block_is_told_so(tmp_path: Path) -> None:
+    memoranda = Memoranda(str(tmp_path / "notes.db"))
+    with pytest.raises(RuntimeError, match="not open"):
+        memoranda.memories()
+    with memoranda:
+        memoranda.remember("Tea is at four.")
+    with pytest.raises(RuntimeError, match="not open"):
+        memoranda.remember("Tea is at five.")
+    with memoranda:
+        assert len(memoranda.memories().items) == 1
+
+
 def test_errors_arrive_as_they_were_raised(tmp_path: Path) -> None:
     with Memoranda(str(tmp_path / "notes.db")) as memoranda:
         memoranda.remember("Invoices go out on the first.")

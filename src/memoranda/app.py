@@ -27,6 +27,7 @@ from memoranda.runs.service import Runs
 from memoranda.settings import Settings
 from memoranda.storage import Storage
 from memoranda.storage import migrate as bring_up_to_date
+from memoranda.storage.health import check_place
 from memoranda.words.clock import Clock, system_clock
 
 
@@ -62,11 +63,13 @@ class Memoranda:
         """Open the database at `url`, or at the settings' `db`: a file, `sqlite:///…` or `postgresql://…`.
 
         Brings its schema up to date unless `migrate` is False, and makes the default
-        organization when there is none. Raises what `Storage.open` and `migrate` do.
+        organization when there is none. Raises what `Storage.open` and `migrate` do, and
+        `UnwritableDatabase` where a SQLite file may not be written.
         """
         settings = settings or Settings.load()
         if url is not None:
-            settings = settings.model_copy(update={"db": url})
+            settings = settings.on(url)
+        await asyncio.to_thread(check_place, settings.db)
         if migrate:
             await asyncio.to_thread(bring_up_to_date, settings.db)
         storage = await Storage.open(settings.db, clock=clock)

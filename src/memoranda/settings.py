@@ -1,20 +1,41 @@
 """Every setting of the product, each with one sentence; read from the environment as `MEMORANDA_…`."""
 
+import re
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memoranda.words.errors import Invalid
+from memoranda.words.shape import misshapen
 
 MEGABYTE = 1024 * 1024
+# Two letters at least: a single one is a drive.
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?!//)")
 
 
 def default_db() -> str:
     """The file that is used when no database is named: `memoranda.db` in the user's data directory."""
     return str(Path(user_data_path("memoranda", appauthor=False)) / "memoranda.db")
+
+
+def database_address(named: str) -> str:
+    """The database that was named, in the one form that is passed on: `postgres://` is `postgresql://`.
+
+    Raises ValueError for what is half an address, which would else be taken for a file's name.
+    """
+    if not named:
+        raise ValueError("The name of the database is empty. Name a file or postgresql://….")
+    half = _SCHEME.match(named)
+    if half:
+        right = "postgresql://…" if half[1].lower().startswith("postgres") else "sqlite:///file"
+        raise ValueError(
+            f"{half[1]}: is half an address. Write {right}, or ./ before a file of that name."
+        )
+    scheme, mark, rest = named.partition("://")
+    return f"postgresql://{rest}" if mark and scheme.lower() == "postgres" else named
 
 
 class Settings(BaseSettings):
@@ -24,7 +45,6 @@ class Settings(BaseSettings):
 
     db: str = Field(
         default_factory=default_db,
-        min_length=1,
         repr=False,  # it may hold a password
         description="The database: a file, `sqlite:///file` or `postgresql://…`; by default "
         "`memoranda.db` in the user's data directory.",
@@ -72,6 +92,18 @@ class Settings(BaseSettings):
         description="How many seconds an idle worker waits before it looks for work again.",
     )
 
+    @field_validator("db")
+    @classmethod
+    def _address(cls, named: str) -> str:
+        return database_address(named)
+
+    def on(self, db: str) -> Self:
+        """The same settings on another database. Raises `Invalid` for half an address."""
+        try:
+            return self.model_copy(update={"db": database_address(db)})
+        except ValueError as error:
+            raise Invalid(str(error), field="db") from None
+
     @classmethod
     def load(cls, **given: Any) -> Self:
         """The settings of the environment, under what is `given`. Raises `Invalid`, naming each wrong one."""
@@ -79,7 +111,7 @@ class Settings(BaseSettings):
             return cls(**given)
         except ValidationError as error:
             wrong = "; ".join(
-                f"MEMORANDA_{'.'.join(str(part) for part in each['loc']).upper()}: {each['msg']}"
+                f"MEMORANDA_{'.'.join(str(part) for part in each['loc']).upper()}: {misshapen(each)}"
                 for each in error.errors()
             )
             raise Invalid(f"Some settings can't be used: correct them. {wrong}") from None

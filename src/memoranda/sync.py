@@ -1,22 +1,26 @@
 """A small synchronous face for scripts: the same code, run on an event loop of its own thread."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from memoranda import app
+from memoranda.access.models import Agent, User
 from memoranda.briefs.models import ContextBrief, ContextPolicy
+from memoranda.knowledge.extract import kind_of, uri_of
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind
 from memoranda.memories.models import Memory, Revision
 from memoranda.settings import Settings
 from memoranda.words.page import Page
+
+T = TypeVar("T")
 
 
 class Memoranda:
@@ -26,19 +30,22 @@ class Memoranda:
             memoranda.remember("Invoices go out on the first.")
             print(memoranda.brief("When do invoices go out?").text)
 
-    Each verb promises and raises what the one of its name in the services does.
+    Each verb promises and raises what the one of its name in the services does, and
+    RuntimeError outside of the `with` block.
     """
 
     def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
         self._opening = partial(app.Memoranda.open, url, settings=settings)
         self._stack = ExitStack()
+        self._opened: tuple[BlockingPortal, app.Memoranda] | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._portal: BlockingPortal = stack.enter_context(start_blocking_portal())
-            self._app = stack.enter_context(
-                self._portal.wrap_async_context_manager(self._portal.call(self._opening))
+            portal: BlockingPortal = stack.enter_context(start_blocking_portal())
+            opened = stack.enter_context(
+                portal.wrap_async_context_manager(portal.call(self._opening))
             )
+            self._opened = portal, opened
             self._stack = stack.pop_all()
         return self
 
@@ -48,6 +55,7 @@ class Memoranda:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._opened = None
         self._stack.__exit__(kind, error, traceback)
 
     def remember(
@@ -63,10 +71,9 @@ class Memoranda:
         expires_at: datetime | None = None,
     ) -> Memory:
         """Keep a text; see `Memories.remember`."""
-        return self._portal.call(
-            partial(
-                self._app.memories.remember,
-                self._app.owner,
+        return self._call(
+            lambda at: at.memories.remember(
+                at.owner,
                 text,
                 user_id=user_id,
                 agent_id=agent_id,
@@ -80,28 +87,41 @@ class Memoranda:
 
     def forget(self, memory_id: UUID) -> Memory:
         """Forget a memory; see `Memories.forget`."""
-        return self._portal.call(self._app.memories.forget, self._app.owner, memory_id)
+        return self._call(lambda at: at.memories.forget(at.owner, memory_id))
 
     def memories(self, *, limit: int = 50, cursor: str | None = None) -> Page[Memory]:
         """A page of what is remembered; see `Memories.page`."""
-        page = partial(self._app.memories.page, limit=limit, cursor=cursor)
-        return self._portal.call(page, self._app.owner)
+        return self._call(lambda at: at.memories.page(at.owner, limit=limit, cursor=cursor))
 
     def history(self, memory_id: UUID) -> list[Revision]:
         """Every revision of a memory; see `Memories.history`."""
-        return self._portal.call(self._app.memories.history, self._app.owner, memory_id)
+        return self._call(lambda at: at.memories.history(at.owner, memory_id))
 
     def knowledge_add(
-        self, path: str | Path, *, kind: SourceKind | None = None, title: str | None = None
+        self,
+        path: str | Path,
+        *,
+        kind: SourceKind | None = None,
+        title: str | None = None,
+        uri: str | None = None,
     ) -> Source:
-        """Add a file and take it in: the source comes back `ready`, or `failed` with its reason."""
-        path = Path(path)
-        return self._portal.call(self._take_in, path.read_bytes(), kind, title or path.name)
+        """Add a file and take it in: the source comes back `ready`, or `failed` with its reason.
+
+        The same file again is the same source, unless another `uri` says where it is from.
+        """
+        name = Path(path).name
+        add = partial(
+            _take_in,
+            content=Path(path).read_bytes(),
+            kind=kind or kind_of(name),
+            title=title or name,
+            uri=uri or uri_of(path),
+        )
+        return self._call(add)
 
     def knowledge_search(self, query: str, *, limit: int = 8) -> SearchAnswer:
         """Search what was added; see `Knowledge.search`."""
-        search = partial(self._app.knowledge.search, limit=limit)
-        return self._portal.call(search, self._app.owner, query)
+        return self._call(lambda at: at.knowledge.search(at.owner, query, limit=limit))
 
     def brief(
         self,
@@ -115,10 +135,9 @@ class Memoranda:
         explain: bool = False,
     ) -> ContextBrief:
         """Build a brief; see `Briefs.build`."""
-        return self._portal.call(
-            partial(
-                self._app.briefs.build,
-                self._app.owner,
+        return self._call(
+            lambda at: at.briefs.build(
+                at.owner,
                 query,
                 agent_id=agent_id,
                 user_id=user_id,
@@ -129,8 +148,45 @@ class Memoranda:
             )
         )
 
-    async def _take_in(self, content: bytes, kind: SourceKind | None, title: str) -> Source:
-        knowledge, owner = self._app.knowledge, self._app.owner
-        source = await knowledge.add(owner, content, kind=kind, title=title)
-        await self._app.worker.drain(owner.organization_id)
-        return await knowledge.get(owner, source.id)
+    def create_user(self, name: str, external_id: str | None = None) -> User:
+        """Make a user, whose `id` is a `user_id`; see `Access.create_user`."""
+        return self._call(lambda at: at.access.create_user(at.owner, name, external_id))
+
+    def user(self, name: UUID | str) -> User:
+        """Find a user by id or external id; see `Access.user`."""
+        return self._call(lambda at: at.access.user(at.owner, name))
+
+    def users(self, *, limit: int = 100, cursor: str | None = None) -> Page[User]:
+        """A page of the users; see `Access.users`."""
+        return self._call(lambda at: at.access.users(at.owner, limit=limit, cursor=cursor))
+
+    def create_agent(
+        self, slug: str, name: str | None = None, external_id: str | None = None
+    ) -> Agent:
+        """Make an agent, whose `id` is an `agent_id`; see `Access.create_agent`."""
+        return self._call(lambda at: at.access.create_agent(at.owner, slug, name, external_id))
+
+    def agent(self, name: UUID | str) -> Agent:
+        """Find an agent by id, slug or external id; see `Access.agent`."""
+        return self._call(lambda at: at.access.agent(at.owner, name))
+
+    def agents(self, *, limit: int = 100, cursor: str | None = None) -> Page[Agent]:
+        """A page of the agents; see `Access.agents`."""
+        return self._call(lambda at: at.access.agents(at.owner, limit=limit, cursor=cursor))
+
+    def _call(self, verb: Callable[[app.Memoranda], Awaitable[T]]) -> T:
+        """Run a verb on the loop of the opened product, and wait for it."""
+        if self._opened is None:
+            raise RuntimeError(
+                "Memoranda is not open: use it within `with Memoranda(…) as memoranda:`."
+            )
+        portal, opened = self._opened
+        return portal.call(verb, opened)
+
+
+async def _take_in(
+    at: app.Memoranda, *, content: bytes, kind: SourceKind, title: str, uri: str
+) -> Source:
+    source = await at.knowledge.add(at.owner, content, kind=kind, title=title, uri=uri)
+    await at.worker.drain(at.owner.organization_id)
+    return await at.knowledge.get(at.owner, source.id)

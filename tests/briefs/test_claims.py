@@ -60,7 +60,8 @@ class WatchedRegistry(ContextSourceRegistry):
 
 async def test_a_disabled_source_is_not_even_looked_up() -> None:
     off = [
-        ContextSourceSpec(name=name, enabled=False, token_budget=9) for name in ("memory", "dossier")
+        ContextSourceSpec(name=name, enabled=False, token_budget=9)
+        for name in ("memory", "dossier")
     ]
     policy = a_policy("knowledge")
     policy = policy.model_copy(update={"sources": [*off, *policy.sources]})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoranda.briefs.page import Line, write_line, write_notice
+from memoranda.briefs.page import Line, excerpt, write_line, write_notice
 from tests.briefs.offers import a_ref, an_item
 
 
@@ -121,3 +121,11 @@ def test_the_unavailable_line_stays_one_line_whatever_a_source_is_called() -> No
         "What they hold is missing from this brief.\n"
     )
     assert write_notice([]) == ""
+
+
+def test_an_excerpt_is_the_first_words_of_a_body() -> None:
+    assert excerpt("Short.") == "Short."
+    long = "Orders ship from Leipzig, and from nowhere else in all of the country."
+    assert excerpt(long) == "Orders ship from Leipzig, and from nowhere else in all of…"
+    assert excerpt("x" * 100) == "x" * 59 + "…"
+    assert len(excerpt("word " * 100)) <= 60

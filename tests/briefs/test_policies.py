@@ -1,14 +1,25 @@
 """A policy is judged when it is published: every reason at its own path."""
 
+from collections import UserDict, UserList, deque
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
 import pytest
 
-from memoranda.briefs.models import CLASS_ORDER, MAX_CONTEXT_ITEM_LIMIT, ContextPolicy
+from memoranda.briefs.models import (
+    CLASS_ORDER,
+    MAX_CONTEXT_ITEM_LIMIT,
+    ContextPolicy,
+    ContextSourceSpec,
+)
 from memoranda.briefs.policies import (
     DEFAULT_TOTAL_TOKENS,
     FRONT_DOOR,
     PLATFORM_POLICIES,
     check_policy,
     default_policy,
+    unwrapped,
 )
 from memoranda.words.errors import PolicyRejected
 
@@ -167,6 +178,7 @@ def test_every_reason_is_told_at_once() -> None:
         ("sources", 2, "options", "surprise"),
         ("sources", 2, "options", "user_id"),
         ("sources", 3, "limit"),
+        ("sources", 3, "name"),
         ("page_order", 1),
         ("total_token_budget",),
     }
@@ -205,3 +217,79 @@ def test_a_total_of_ones_own_raises_the_parts_and_never_lowers_them() -> None:
     for one, two, low in zip(usual.sources, doubled.sources, small.sources, strict=True):
         assert (two.token_budget, low.token_budget) == (2 * one.token_budget, one.token_budget)
     assert small.total_token_budget == 100
+
+
+OTHER_SHAPES: list[Callable[[dict[str, Any]], object]] = [
+    MappingProxyType,
+    UserDict,
+    lambda raw: raw | {"sources": tuple(raw["sources"]), "page_order": tuple(raw["page_order"])},
+    lambda raw: raw | {"sources": UserList(raw["sources"])},
+    lambda raw: raw | {"sources": deque(raw["sources"])},
+    lambda raw: raw | {"sources": [MappingProxyType(source) for source in raw["sources"]]},
+    lambda raw: raw | {"sources": [ContextSourceSpec(**source) for source in raw["sources"]]},
+    lambda raw: ContextPolicy(**raw),
+]
+
+
+@pytest.mark.parametrize("shaped", OTHER_SHAPES)
+def test_no_mapping_or_sequence_gets_a_policy_past_a_rule(
+    shaped: Callable[[dict[str, Any]], object],
+) -> None:
+    bad = {
+        "sources": [a_source("gossip", token_budget=0, options={"tenant_id": 1})] * 2,
+        "page_order": ["memory", "memory"],
+    }
+    with pytest.raises(PolicyRejected) as plain:
+        check_policy(bad)
+    with pytest.raises(PolicyRejected) as other:
+        check_policy(shaped(bad))
+    assert other.value.rejections == plain.value.rejections
+    assert len(plain.value.rejections) > 5
+
+
+@pytest.mark.parametrize("shaped", [iter, set])
+@pytest.mark.parametrize("part", ["sources", "page_order"])
+def test_what_has_no_order_or_is_gone_once_read_is_no_list(
+    part: str, shaped: Callable[[list[object]], object]
+) -> None:
+    raw = {"sources": [], "total_token_budget": 1, part: shaped([])}
+    with pytest.raises(PolicyRejected) as caught:
+        check_policy(raw)
+    assert [path for path, _ in caught.value.rejections] == [(part,)]
+
+
+def test_a_misshapen_field_hides_no_other_fault_of_its_source() -> None:
+    assert set(
+        paths(
+            {"name": "gossip", "surprise": 1},
+            {"name": "memory", "token_budget": "ten", "options": {"user_id": "x", "more": 1}},
+            {"name": "memory", "token_budget": 0, "limit": -1},
+            {"token_budget": 0},
+            "knowledge",
+            page_order=["memory", 3, "memory"],
+        )
+    ) == {
+        ("sources", 0, "name"),
+        ("sources", 0, "token_budget"),
+        ("sources", 0, "surprise"),
+        ("sources", 1, "token_budget"),
+        ("sources", 1, "options", "user_id"),
+        ("sources", 1, "options", "more"),
+        ("sources", 2, "name"),
+        ("sources", 2, "token_budget"),
+        ("sources", 2, "limit"),
+        ("sources", 3, "name"),
+        ("sources", 3, "token_budget"),
+        ("sources", 4),
+        ("page_order", 1),
+        ("page_order", 2),
+    }
+
+
+def test_a_policy_is_taken_out_of_the_envelope_that_it_was_shown_in() -> None:
+    policy = {"sources": [a_source()], "total_token_budget": 1}
+    shown = {"name": "mine", "version": 3, "policy": policy, "created_at": None}
+    assert unwrapped(shown) == ("mine", policy)
+    assert unwrapped(policy) == (None, policy)
+    more = {**shown, "sources": []}
+    assert unwrapped(more) == (None, more)

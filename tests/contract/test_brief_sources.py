@@ -236,15 +236,15 @@ async def test_no_word_of_what_was_replaced_forgotten_or_has_expired_reaches_a_b
     async with Memoranda.open(database_url, clock=lambda: now, migrate=False) as memoranda:
         who = memoranda.owner
         anna = (await memoranda.access.create_user(who, "Anna")).id
+        soon = NOW + timedelta(hours=1)
         for scope in ({}, {"user_id": anna}):
-            for text in ("stale one", "stale two"):
-                chain = await memoranda.memories.remember(
-                    who, text, attribute="observation.a", **scope
-                )
-            await memoranda.memories.forget(who, chain.id)
+            await memoranda.memories.remember(who, "stale one", attribute="observation.a", **scope)
+            gone = await memoranda.memories.remember(
+                who, "stale two", attribute="observation.a", **scope
+            )
+            await memoranda.memories.forget(who, gone.id)
             for text in ("stale three", "lives on"):
                 await memoranda.memories.remember(who, text, attribute="observation.b", **scope)
-            soon = NOW + timedelta(hours=1)
             await memoranda.memories.remember(who, "stale four", expires_at=soon, **scope)
         brief = await memoranda.briefs.build(who, "stale", user_id=anna)
         assert brief.text.count("stale four") == 2, "until it expires it is there"

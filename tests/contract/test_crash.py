@@ -122,5 +122,7 @@ async def test_a_process_killed_fifty_times_loses_nothing_on_sqlite(sqlite_datab
 
 
 @pytest.mark.slow
-async def test_a_client_killed_ten_times_loses_nothing_on_postgresql(durable_database: str) -> None:
-    await kill_again_and_again(durable_database, 10)
+async def test_a_client_killed_fifty_times_loses_nothing_on_postgresql(
+    durable_database: str,
+) -> None:
+    await kill_again_and_again(durable_database, 50)

@@ -118,9 +118,7 @@ async def make(memoranda: Memoranda, who: Principal, name: str) -> tuple[UUID, U
     number = len((await memoranda.access.agents(who)).items)
     return (
         (await memoranda.access.create_user(who, "Same", external_id=name)).id,
-        (
-            await memoranda.access.create_agent(who, f"agent-{number}", external_id=f"for {name}")
-        ).id,
+        (await memoranda.access.create_agent(who, f"agent-{number}", external_id=f"for {name}")).id,
         (await memoranda.conversations.create(who, workflow_id=name)).id,
         (await memoranda.knowledge.add(who, b"x", title="x.txt", object_key=name)).id,
     )

@@ -13,6 +13,7 @@ import pytest
 from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.access.service import Access
 from memoranda.jobs.worker import Worker
+from memoranda.knowledge import ingest
 from memoranda.knowledge.models import Source
 from memoranda.knowledge.service import Knowledge
 from memoranda.storage import PLATFORM, Scope, Storage, Transaction
@@ -134,6 +135,25 @@ asyncio.run(hold())
     taken_in = await bench.knowledge.get(owner, source.id)
     assert (taken_in.status, taken_in.attempts) == ("ready", 2)
     assert await bench.found(owner) == [source.id]
+
+
+async def test_a_worker_that_is_stopped_in_order_costs_the_document_no_try(
+    bench: Bench, owner: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = await bench.add(owner)
+    for _ in range(5):
+        source_id = await bench.knowledge.claim(_home(owner), stopped := new_id())
+        assert source_id == source.id
+        with monkeypatch.context() as slowed:
+            slowed.setattr(ingest, "_read", lambda *_: time.sleep(0.05))
+            working = asyncio.create_task(bench.knowledge.ingest(_home(owner), source_id, stopped))
+            await asyncio.sleep(0.02)
+            working.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await working
+    await bench.worker().drain()
+    taken_in = await bench.knowledge.get(owner, source.id)
+    assert (taken_in.status, taken_in.attempts) == ("ready", 1)
 
 
 async def test_a_document_that_three_workers_died_of_fails_with_a_reason_and_can_be_tried_again(

@@ -12,7 +12,7 @@ from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.knowledge.models import Source
 from memoranda.storage.scope import Through, tenancy_of
 from memoranda.storage.tables import knowledge_chunks, knowledge_uploads
-from memoranda.words.errors import NotFound
+from memoranda.words.errors import NotFound, OverLimit
 from memoranda.words.ids import new_id
 
 NAMES = ("object_key", "uri")
@@ -45,10 +45,16 @@ async def test_one_name_is_one_source_in_each_organization_and_one_of_the_platfo
     made = await memoranda.access.create_organization(LOCAL_OPERATOR, "Other")
     them = await memoranda.access.authenticate(made.key.key)
     everybody = (memoranda.owner, them, LOCAL_OPERATOR)
-    first = [await add(memoranda, who, f"The harbor of {n}", named=named) for n, who in enumerate(everybody)]
+    first = [
+        await add(memoranda, who, f"The harbor of {n}", named=named)
+        for n, who in enumerate(everybody)
+    ]
     assert len({source.id for source in first}) == 3
     await memoranda.worker.drain()
-    again = [await add(memoranda, who, f"The bridge of {n}", named=named) for n, who in enumerate(everybody)]
+    again = [
+        await add(memoranda, who, f"The bridge of {n}", named=named)
+        for n, who in enumerate(everybody)
+    ]
     assert [source.id for source in again] == [source.id for source in first]
     await memoranda.worker.drain()
     for number, who in enumerate((memoranda.owner, them)):
@@ -146,3 +152,19 @@ async def test_a_document_that_workers_keep_dying_of_has_failed_within_the_hour_
         failed = await memoranda.knowledge.get(who, source.id)
     assert failed.status == "failed"
     assert "3 tries" in (failed.reason or "")
+
+
+@pytest.mark.parametrize("letter", ["a", "\u00e9", "\u6f22", "\U0002f81a"])
+@pytest.mark.parametrize("named", NAMES)
+async def test_a_name_of_any_script_is_stored_or_refused_for_its_length_and_never_blamed_on_the_database(
+    memoranda: Memoranda, named: str, letter: str
+) -> None:
+    # Not one letter again and again: PostgreSQL would press that into its index.
+    varied = "".join(chr(ord(letter) + n * 7 % 20) for n in range(1_000))
+    longest = varied[: min(1_000, 2_000 // len(letter.encode()))]
+    too_long = varied if longest != varied else varied + letter
+    source = await add(memoranda, memoranda.owner, "words", named=named, name=longest)
+    assert getattr(source, named) == longest
+    with pytest.raises(OverLimit) as refused:
+        await add(memoranda, memoranda.owner, "words", named=named, name=too_long)
+    assert refused.value.details["field"] == named

@@ -301,9 +301,7 @@ async def test_two_memories_never_share_a_head_or_a_key(
 ) -> None:
     memory, _ = pair
     columns = [each.name for each in memories.columns if each.name != "organization_id"]
-    whole = select(*(store.m[name] for name in columns)).where(
-        store.m.id == bindparam("memory")
-    )
+    whole = select(*(store.m[name] for name in columns)).where(store.m.id == bindparam("memory"))
 
     def twin(tx: Transaction, **changes: Any) -> None:
         row = tx.one(whole, memory=memory.id)
@@ -331,9 +329,7 @@ async def test_one_text_without_a_key_lives_once_per_audience(
 ) -> None:
     made = await Memories(storage).remember(acme.owner, "likes tea")
     columns = [each.name for each in memories.columns if each.name != "organization_id"]
-    whole = select(*(store.m[name] for name in columns)).where(
-        store.m.id == bindparam("memory")
-    )
+    whole = select(*(store.m[name] for name in columns)).where(store.m.id == bindparam("memory"))
 
     def twin(tx: Transaction) -> None:
         row = tx.one(whole, memory=made.id)

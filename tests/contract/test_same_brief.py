@@ -160,6 +160,7 @@ async def test_fifty_organizations_beside_it_change_nothing_of_a_brief(database_
     async with opened(database_url) as memoranda:
         subjects = await furnish(memoranda)
         before = await briefs(memoranda, subjects)
+        neighbor = memoranda.owner
         for number in range(50):
             made = await memoranda.access.create_organization(LOCAL_OPERATOR, f"Harbor {number}")
             neighbor = await memoranda.access.authenticate(made.key.key)

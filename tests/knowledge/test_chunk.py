@@ -1,5 +1,7 @@
 """Documents are cut at exact offsets, within their headings, and nothing is lost."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,3 +122,16 @@ def test_search_reads_a_chunk_under_its_title_and_headings() -> None:
     assert linux.passage("Install").text.split("\n")[0] == "Install > Linux"
     preamble = cut_markdown(GUIDE)[0]
     assert "line" not in preamble.passage("Guide").text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["[", "![", "[](", "{#", "<a", "</a", "*", "`", "# ", "~~~", "\t", " #", "- ", ">", "=", "1."],
+)
+@pytest.mark.parametrize("frame", ["# {}x", "{}", "{}\n===\n", "x\n{}x\n", "a\n\n{} b\n---\n"])
+def test_no_line_takes_longer_to_read_than_its_length_warrants(frame: str, unit: str) -> None:
+    line = frame.format(unit * (100_000 // len(unit)))
+    began = time.process_time()
+    assert all(len(chunk.place) <= 100 for chunk in cut_markdown(line))
+    # A search that starts anew at each bracket would take half a minute, and hold up all else.
+    assert time.process_time() - began < 5

@@ -27,10 +27,24 @@ def test_a_text_is_trimmed_and_counted_after_that() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " \t\n", "\u200b\u2060", "\ufeff", "a\0b", "\ud800", "tea\udfff"]
+    "text",
+    [
+        *("", " \t\n", "\u200b\u2060", "\ufeff", "a\0b", "\ud800", "tea\udfff"),
+        # Marks of direction, joiners, controls and tags; letters and symbols without a glyph.
+        *("\u202e\u2069", "\u200e \u200f", "\u00ad", "\x07\x1b", "\U000e0041\U000e007f"),
+        *("\u3164", "\u115f\u1160", "\uffa0", "\u2800\u2800"),
+    ],
 )
 def test_a_text_that_says_nothing_or_cannot_be_stored_is_refused(text: str) -> None:
     assert refused_field(candidate.memory_text, text, 500) == "text"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\u202etea", "\u05d0\u200f", "👩\u200d🚀", "\U000f0000", "\U0001fbff", "!", "\u0301", "가"],
+)
+def test_a_text_with_one_character_to_see_is_kept_as_it_is(text: str) -> None:
+    assert candidate.memory_text(text, 500) == text
 
 
 @pytest.mark.parametrize(

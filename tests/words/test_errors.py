@@ -42,8 +42,7 @@ def test_an_error_keeps_its_message_and_details() -> None:
 def test_a_rejected_policy_tells_each_reason_at_its_path() -> None:
     error = PolicyRejected.because([(("sources", 0, "limit"), "Too many."), ((), "No policy.")])
     assert error.rejections == ((("sources", 0, "limit"), "Too many."), ((), "No policy."))
-    assert "sources.0.limit: Too many." in str(error)
-    assert "policy: No policy." in str(error)
+    assert str(error).endswith("again. sources.0.limit: Too many; policy: No policy.")
     assert error.details["rejections"] == [
         {"path": ["sources", 0, "limit"], "message": "Too many."},
         {"path": [], "message": "No policy."},

@@ -90,10 +90,11 @@ class ContextPolicy(Value):
     `page_order` moves sections on the page; it never changes what is kept.
     """
 
-    sources: list[ContextSourceSpec]
+    # Strict lists: a set has no order, and what can be read only once is read twice.
+    sources: list[ContextSourceSpec] = Field(strict=True)
     total_token_budget: int = Field(default=0, ge=0, strict=True)
     refresh_on_resume: StrictBool = True
-    page_order: list[ContextKind] = []
+    page_order: list[ContextKind] = Field(default=[], strict=True)
 
     def enabled(self) -> dict[str, ContextSourceSpec]:
         """Return the enabled sources by name, in policy order; the first of a name stands."""
@@ -135,6 +136,7 @@ class Winner(Value):
     source: str
     kind: ContextKind
     title: str
+    excerpt: str = ""
     ref: ResourceRef | None = None
 
 
@@ -143,12 +145,14 @@ class ExplainEntry(Value):
 
     `tokens` is what the item was or would have been charged. `heading_tokens` is what its
     section's heading would have added because no item had opened the section before; it is
-    0 for an item that never came to be charged. `title` is written as the brief writes it.
+    0 for an item that never came to be charged. `title` is written as the brief writes it, and
+    `excerpt` is the beginning of its body, at most 60 characters.
     """
 
     source: str
     kind: ContextKind
     title: str
+    excerpt: str = ""
     ref: ResourceRef | None = None
     outcome: Outcome
     tokens: int

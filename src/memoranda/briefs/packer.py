@@ -28,7 +28,14 @@ from memoranda.briefs.models import (
     Outcome,
     Winner,
 )
-from memoranda.briefs.page import Line, section_order, write_heading, write_line, write_notice
+from memoranda.briefs.page import (
+    Line,
+    excerpt,
+    section_order,
+    write_heading,
+    write_line,
+    write_notice,
+)
 from memoranda.words.tokens import Estimator, estimate_tokens
 
 _CLASS_RANK = {kind: rank for rank, kind in enumerate(CLASS_ORDER)}
@@ -185,6 +192,7 @@ def _explained(offer: _Offer) -> ExplainEntry:
         source=item.source,
         kind=item.kind,
         title=offer.line.title,
+        excerpt=excerpt(offer.line.body),
         ref=item.ref,
         outcome=offer.outcome,
         tokens=offer.tokens,
@@ -195,6 +203,7 @@ def _explained(offer: _Offer) -> ExplainEntry:
             source=winner.item.source,
             kind=winner.item.kind,
             title=winner.line.title,
+            excerpt=excerpt(winner.line.body),
             ref=winner.item.ref,
         ),
     )

@@ -32,6 +32,8 @@ HEADINGS: dict[ContextKind, str] = {
     "run_history": "## Run history",
 }
 
+EXCERPT_CHARS = 60
+
 # What a kind may be made of and still be read back from `[kind:id]` without doubt.
 _KIND = r"""[^\[\](){}<>"'`,;:=|\\\r\n]+"""
 _CITABLE_KIND = re.compile(_KIND)
@@ -71,6 +73,14 @@ def write_line(item: ContextItem) -> Line:
     # A rewritten bracket keeps its length, so the body is still the tail of the line.
     start = len(text) - 1 - len(body)
     return Line(text, text[:start] + "\n", text[start:-1], title, refs)
+
+
+def excerpt(body: str) -> str:
+    """The first words of a body, by which a person knows an item that has no title."""
+    if len(body) <= EXCERPT_CHARS:
+        return body
+    cut = body[: EXCERPT_CHARS - 1]
+    return cut[: cut.rfind(" ") if " " in cut else None].rstrip(" ") + "…"
 
 
 def write_heading(kind: ContextKind) -> str:

@@ -28,6 +28,7 @@ from memoranda.words.ref import parse_refs
 from memoranda.words.subject import ContextSubject
 
 LONGEST_QUERY: Final = 20_000
+_LONGEST_NAME: Final = 64
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
@@ -134,10 +135,16 @@ class Briefs:
         own = self._own().get(name)
         if own is not None and version in {None, 0}:
             return PublishedPolicy(name=name, version=0, policy=own, created_at=None)
-        row = await self._storage.read(organization_id, store.find, name, version)
+        # A name that nothing can be published under is not asked for: a database may not even hold it.
+        known = _NAME.fullmatch(name) is not None
+        row = (
+            await self._storage.read(organization_id, store.find, name, version) if known else None
+        )
         if row is None:
+            which = "" if version is None else f" of version {version}"
             raise NotFound(
-                f"There is no policy {name!r} of that version: list the policies to see which there are."
+                f"There is no policy {name[:_LONGEST_NAME]!r}{which}: "
+                "list the policies to see which there are."
             )
         return _published(row)
 

@@ -1,6 +1,8 @@
 """A source's bytes to its chunks, or an honest reason why not."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from memoranda.knowledge.chunk import Chunk, cut_markdown, cut_text
@@ -27,6 +29,12 @@ def kind_of(filename: str) -> SourceKind:
     """Tell a file's kind from its name; what is not known is plain text."""
     suffix = filename.rpartition(".")[2].casefold()
     return _BY_SUFFIX.get(suffix, "text")
+
+
+def uri_of(path: str | Path) -> str:
+    """The `file://` URI of a path on this machine, by which the same file is the same source again."""
+    whole = os.path.abspath(path)  # noqa: PTH100 - a link is followed when it is read, not when it is named
+    return Path(whole).as_uri()
 
 
 def extract(

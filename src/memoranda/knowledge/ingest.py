@@ -43,7 +43,7 @@ async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) ->
         await storage.write(scope, store.finish, claim, row.digest, chunks, indexed)
     except asyncio.CancelledError:
         # A worker that is stopped in order keeps nobody waiting for the end of its lease.
-        await asyncio.shield(storage.write(scope, store.release, claim, timedelta(0)))
+        await asyncio.shield(storage.write(scope, store.hand_back, claim))
         raise
     except MemorandaError as error:
         if error.retryable:

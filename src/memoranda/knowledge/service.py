@@ -24,7 +24,7 @@ from memoranda.knowledge.models import (
 from memoranda.search.terms import read_query
 from memoranda.storage import PLATFORM, Scope, Storage
 from memoranda.words.cursor import read_cursor
-from memoranda.words.errors import Conflict, NotFound
+from memoranda.words.errors import Conflict, NotFound, OverLimit
 from memoranda.words.inputs import check_count, optional_text_input, text_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
@@ -33,6 +33,8 @@ MOST_LISTED: Final = 500
 _LISTING: Final = "sources"
 MOST_RESULTS: Final = 100
 LONGEST_NAME: Final = 1_000
+LONGEST_KEY: Final = 2_000
+"""Bytes of UTF-8 that a URI or object key may have: an index entry of PostgreSQL holds little more."""
 MOST_SOURCES: Final = 1_000
 LONGEST_QUERY: Final = 10_000
 """The most characters of a query that are read; the rest of a longer one is not searched for."""
@@ -79,8 +81,8 @@ class Knowledge:
             digest=hashlib.sha256(content).hexdigest(),
             kind=kind or kind_of(PurePath(uri or title).name),
             title=name,
-            uri=optional_text_input("uri", uri, limit=LONGEST_NAME),
-            object_key=optional_text_input("object_key", object_key, limit=LONGEST_NAME),
+            uri=_key_input("uri", uri),
+            object_key=_key_input("object_key", object_key),
         )
         return await self._storage.write(scope, store.add, document)
 
@@ -208,6 +210,17 @@ class Knowledge:
 def _scopes(organization_id: UUID, *, organization: bool, platform: bool) -> list[Scope]:
     own: list[Scope] = [organization_id] if organization else []
     return [*own, PLATFORM] if platform else own
+
+
+def _key_input(field: str, key: str | None) -> str | None:
+    checked = optional_text_input(field, key, limit=LONGEST_NAME)
+    if checked is not None and len(checked.encode()) > LONGEST_KEY:
+        raise OverLimit(
+            f"{field} has more than {LONGEST_KEY} bytes in UTF-8: shorten it.",
+            field=field,
+            limit=LONGEST_KEY,
+        )
+    return checked
 
 
 def _unknown(source_id: UUID) -> NotFound:

@@ -114,6 +114,11 @@ RELEASE: Final = (
     .where(_CLAIMED)
     .values(lease_owner=None, lease_until=bindparam("until"))
 )
+HAND_BACK: Final = (
+    update(knowledge_sources)
+    .where(_CLAIMED)
+    .values(lease_owner=None, lease_until=None, attempts=knowledge_sources.c.attempts - 1)
+)
 FINISH: Final = (
     update(knowledge_sources)
     .where(_CLAIMED)
@@ -162,11 +167,11 @@ CHUNKS: Final = (
 def add(tx: Transaction, document: Document) -> Source:
     """Put a document in line to be ingested; the same object key or URI is the same source.
 
-    The same bytes under the same key change nothing, unless their last try failed. Other
-    bytes take the source out of the search until they are ready.
+    The same bytes under the same key, kind and title change nothing, unless their last try
+    failed. Anything else takes the source out of the search until it is ready.
     """
     known = _same(tx, document.uri, document.object_key)
-    if known is not None and known.digest == document.digest and known.status != "failed":
+    if known is not None and _says_the_same(known, document) and known.status != "failed":
         return _source_of(known)
     if known is None:
         source_id = _add_source(tx, document)
@@ -176,6 +181,12 @@ def add(tx: Transaction, document: Document) -> Source:
     tx.run(ADD_UPLOAD, source_id=source_id, content=document.content)
     signal(tx, KNOWLEDGE)
     return _source_of(tx.one(GET_SOURCE, source=source_id))
+
+
+def _says_the_same(known: Row, document: Document) -> bool:
+    """Whether taking the document in would make what is there already: a title is searched too."""
+    now = (document.digest, document.kind, document.title)
+    return (known.digest, known.kind, known.title) == now
 
 
 def _add_source(tx: Transaction, document: Document) -> UUID:
@@ -230,6 +241,7 @@ def repeat(tx: Transaction, source_id: UUID) -> bool:
 
 def remove(tx: Transaction, source_id: UUID) -> bool:
     """Delete a source with its upload, chunks and index rows; False where there is none."""
+    _alone(tx, source_id)
     if tx.one(GET_SOURCE, source=source_id) is None:
         return False
     _clear(tx, source_id)
@@ -267,6 +279,11 @@ def release(tx: Transaction, claim: Claim, pause: timedelta) -> bool:
     return tx.run(RELEASE, **_held(claim), until=tx.now + pause) == 1
 
 
+def hand_back(tx: Transaction, claim: Claim) -> bool:
+    """Give a claim back as if it had never been taken: a worker that was stopped is no failed try."""
+    return tx.run(HAND_BACK, **_held(claim)) == 1
+
+
 def fail(tx: Transaction, claim: Claim, reason: str) -> bool:
     """End a source as failed, with the reason that a person reads; the upload stays for another try."""
     return _finish(tx, claim, "failed", reason=reason)
@@ -276,6 +293,7 @@ def finish(
     tx: Transaction, claim: Claim, digest: str, chunks: Sequence[Chunk], indexed: IndexedDocument
 ) -> bool:
     """Store chunks and index and open the source to search, all at once; False where the claim is lost."""
+    _alone(tx, claim.source_id)
     held = tx.one(CLAIMED, **_held(claim))
     if held is None or held.digest != digest:
         return False
@@ -311,8 +329,19 @@ def _same(tx: Transaction, uri: str | None, object_key: str | None) -> Row | Non
             tx.lock(f"knowledge source {key}")
             row = tx.one(statement, key=key)
             if row is not None:
+                _alone(tx, row.id)
+                row = tx.one(statement, key=key)  # as it is now, if nobody removed it meanwhile
+            if row is not None:
                 return row
     return None
+
+
+def _alone(tx: Transaction, source_id: UUID) -> None:
+    """Let one at a time renew, finish or remove a source; whoever waited looks at it anew.
+
+    Else a removal does not see the index rows that an ingestion is about to commit, and leaves them.
+    """
+    tx.lock(f"knowledge document {source_id}")
 
 
 def _clear(tx: Transaction, source_id: UUID) -> None:

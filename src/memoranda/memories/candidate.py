@@ -13,13 +13,15 @@ from memoranda.memories.models import Origin
 from memoranda.words.errors import Invalid, OverLimit
 from memoranda.words.inputs import check_zone, optional_text_input, text_input
 from memoranda.words.subject_key import make_subject_key
-from memoranda.words.text import one_line
 
 ATTRIBUTES: Final = ("observation.", "preference.")
 """What an attribute begins with, so that a memory can't speak for a field of an application's row."""
 MOST_TAGS: Final = 20
 LONGEST_TAG: Final = 64
 LONGEST_ATTRIBUTE: Final = 128
+# Whitespace, controls and marks of format; and letters and symbols whose glyph is empty.
+_UNSEEN: Final = {"Zs", "Zl", "Zp", "Cc", "Cf"}
+_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,15 @@ def digest(folded: str) -> bytes:
 def memory_text(text: str, limit: int) -> str:
     """The text trimmed, of 1 to `limit` characters. Raises `Invalid` or `OverLimit`."""
     trimmed = text_input("text", text, limit=limit)
-    if not one_line(trimmed):
+    if not any(map(_is_seen, trimmed)):
         raise Invalid(
             "text holds only characters that nobody can see: say something.", field="text"
         )
     return trimmed
+
+
+def _is_seen(character: str) -> bool:
+    return character not in _BLANK and unicodedata.category(character) not in _UNSEEN
 
 
 def attribute_input(attribute: str | None) -> str | None:

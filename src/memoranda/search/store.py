@@ -134,22 +134,27 @@ def remove_document(tx: Transaction, collection: str, document_id: UUID) -> bool
     if size is None:
         return False
     rows = sorted(tx.all(POSTINGS_OF_DOCUMENT, **where))
-    for row in rows:
-        fewer = count_of(row.postings, size.passages)
-        tx.run(
-            TAKE_FROM_TERMS,
-            in_collection=collection,
-            of_term=row.term,
-            fewer_passages=fewer.passages,
-            fewer_windows=fewer.windows,
-        )
-    tx.run(DROP_EMPTY_TERMS, in_collection=collection, terms=[row.term for row in rows])
+    # The totals first, as in add_document: who writes the index of one organization waits there.
     tx.run(
         TAKE_FROM_TOTALS,
         in_collection=collection,
         fewer_passages=size.passages,
         fewer_tokens=size.tokens,
     )
+    fewer = [(row.term, count_of(row.postings, size.passages)) for row in rows]
+    tx.run_many(
+        TAKE_FROM_TERMS,
+        [
+            {
+                "in_collection": collection,
+                "of_term": term,
+                "fewer_passages": count.passages,
+                "fewer_windows": count.windows,
+            }
+            for term, count in fewer
+        ],
+    )
+    tx.run(DROP_EMPTY_TERMS, in_collection=collection, terms=[row.term for row in rows])
     tx.run(DROP_POSTINGS, **where)
     tx.run(DROP_DOCUMENT, **where)
     return True

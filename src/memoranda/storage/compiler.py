@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import and_
 from sqlalchemy.sql import Delete, FromClause, Insert, Select, Update
-from sqlalchemy.sql.selectable import Join
+from sqlalchemy.sql.selectable import CTE, Join
 
 from memoranda.storage import guard
 from memoranda.storage.guard import GuardError
@@ -21,12 +22,23 @@ from memoranda.storage.scope import (
     mine_of,
     tenancy_of,
 )
+from memoranda.storage.tables.base import METADATA
 
 # What SQLAlchemy may render, by the names of its visit methods. Everything else is refused: raw text,
 # raw operators, hints, table functions, LATERAL, VALUES, casts and whatever a later version brings.
 _WORDS: Final = frozenset([
     "select", "compound_select", "select_statement_grouping", "grouping", "insert", "update", "delete", "table", "alias", "subquery", "cte", "join", "column", "label", "label_reference", "bindparam", "mine", "one_of", "binary", "unary", "clauselist", "expression_clauselist", "order_by_list", "element_list", "tuple", "case", "null", "true", "false", "function", "funcfilter", "over", "on_conflict_do_nothing", "on_conflict_do_update", "contains_op_binary", "not_contains_op_binary", "startswith_op_binary", "not_startswith_op_binary", "endswith_op_binary", "not_endswith_op_binary", "like_op_binary", "not_like_op_binary", "ilike_op_binary", "not_ilike_op_binary", "between_op_binary", "not_between_op_binary", "not_in_op_binary", "is_distinct_from_binary", "is_not_distinct_from_binary", "is_true_unary_operator", "is_false_unary_operator", "mod_binary", "truediv_binary", "floordiv_binary",
 ])  # fmt: skip
+
+
+@dataclass
+class _Frame:
+    """What may stand in one statement's FROM, and the names that stand there."""
+
+    vouched: set[FromClause]
+    names: dict[str, FromClause | None] = field(default_factory=dict)
+    # Those of the statements within it, which may be rendered before its own FROM is.
+    inner: dict[str, FromClause | None] = field(default_factory=dict)
 
 
 class ScopedCompiler:
@@ -39,8 +51,9 @@ class ScopedCompiler:
     platform: ClassVar[bool]
 
     def __init__(self, *args: Any, **kw: Any) -> None:
-        # While a statement renders, the last of these holds what may stand in its FROM.
-        self._frames: list[set[FromClause]] = []
+        # While a statement renders, the last of these is its own, and those before it enclose it.
+        self._frames: list[_Frame] = []
+        self._ctes: dict[str, CTE] = {}
         super().__init__(*args, **kw)
 
     @property
@@ -56,9 +69,13 @@ class ScopedCompiler:
 
     @contextmanager
     def _frame(self, vouched: set[FromClause]) -> Iterator[None]:
-        self._frames.append(vouched)
+        self._frames.append(_Frame(vouched))
         yield
-        self._frames.pop()
+        done = self._frames.pop()
+        if self._frames:
+            inner = self._frames[-1].inner
+            for name, source in [*done.names.items(), *done.inner.items()]:
+                inner[name] = source if inner.get(name, source) is source else None
 
     def visit_select(self, select_stmt: Select[Any], *args: Any, **kw: Any) -> Any:
         scoped = select_stmt.where(*mine_of(select_stmt.get_final_froms()))
@@ -69,7 +86,7 @@ class ScopedCompiler:
         if join.isouter and not join.full and join.onclause is not None:
             on = and_(join.onclause, *mine_of([join.right]))
             join = Join(join.left, join.right, on, isouter=True)
-        self._frames[-1] |= guard.check_join(join, platform=self.platform)
+        self._frames[-1].vouched |= guard.check_join(join, platform=self.platform)
         return self._own.visit_join(join, *args, **kw)
 
     def visit_update(self, update_stmt: Update, *args: Any, **kw: Any) -> Any:
@@ -111,9 +128,44 @@ class ScopedCompiler:
     def visit_table(self, table: Any, *args: Any, **kw: Any) -> Any:
         alias = kw.get("enclosing_alias")
         source = alias if alias is not None and alias.element is table else table
-        if not (self._frames and source in self._frames[-1]):
+        if not (self._frames and source in self._frames[-1].vouched):
             raise GuardError(f"{table.name} stands where the guard has not looked.")
+        if source is table:
+            self._introduce(table.name, table)
         return self._own.visit_table(table, *args, **kw)
+
+    def visit_cte(self, cte: CTE, *args: Any, **kw: Any) -> Any:
+        if cte.name.lower() in METADATA.tables:
+            raise GuardError(f"{cte.name} is a table's name, and can't be given to a CTE.")
+        known = len(self._frames[-1].names)
+        text = self._own.visit_cte(cte, *args, **kw)
+        if text and kw.get("asfrom") and len(self._frames[-1].names) == known:
+            # By its own name, and not by an alias that said so already. A recursive one names itself
+            # within itself; SQLAlchemy refuses two of one name that are not the same.
+            self._introduce(text, self._ctes.setdefault(text, cte))
+        return text
+
+    def get_render_as_alias_suffix(self, alias_name_text: str) -> Any:
+        if self._frames:
+            self._introduce(alias_name_text, None)
+        return self._own.get_render_as_alias_suffix(alias_name_text)
+
+    def _introduce(self, text: str, source: FromClause | None) -> None:
+        """Refuse a name that already means something else here.
+
+        A predicate on `x` says nothing once a second `x` stands nearer, and a CTE
+        that is called like a table is read in that table's place.
+        """
+        name = text.strip('"').lower()
+        if name in METADATA.tables and source is not METADATA.tables[name]:
+            raise GuardError(f"{name} is a table's name, and can't be given to anything else.")
+        here, *around = reversed(self._frames)
+        for names in (here.inner, *(frame.names for frame in around)):
+            if name in names and (source is None or names[name] is not source):
+                raise GuardError(f"The name {name} is used twice: give each alias its own.")
+        if name in here.names:
+            raise GuardError(f"The name {name} is used twice: give each alias its own.")
+        self._frames[-1].names[name] = source
 
     def visit_column(self, column: Any, *args: Any, **kw: Any) -> Any:
         guard.check_column(column)
@@ -149,11 +201,14 @@ class ScopedCompiler:
 
 
 class ScopedNames:
-    """Goes before a dialect's own quoting among the bases of a class: a name that asks not to be quoted is raw SQL."""
+    """Goes before a dialect's own quoting among the bases of a class.
+
+    A name that asks not to be quoted is raw SQL.
+    """
 
     def quote(self, ident: str) -> str:
-        if getattr(ident, "quote", None) is False:
-            raise GuardError(f"The name {ident!r} must not leave its quotes off.")
+        if getattr(ident, "quote", None) is False or not ident.isidentifier():
+            raise GuardError(f"The name {ident!r} is not a plain word in quotes.")
         own: Any = super()
         return str(own.quote(ident))
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -59,7 +58,7 @@ class Storage:
         **kwargs: P.kwargs,
     ) -> T:
         """Run `fn(transaction, …)` on one unchanging view of the scope's rows."""
-        work = Work(scope, partial(_call, fn, args, kwargs), writes=False)
+        work = Work(scope, fn, args, kwargs, writes=False)
         self._backend.submit(work)
         return await work.result()
 
@@ -72,18 +71,9 @@ class Storage:
         **kwargs: P.kwargs,
     ) -> T:
         """Run `fn(transaction, …)` and return once what it wrote is durable; an error takes all of it back."""
-        work = Work(scope, partial(_call, fn, args, kwargs), writes=True)
+        work = Work(scope, fn, args, kwargs, writes=True)
         self._backend.submit(work)
         return await work.result()
-
-
-def _call(
-    fn: Callable[..., T],
-    args: tuple[object, ...],
-    kwargs: dict[str, object],
-    transaction: Transaction,
-) -> T:
-    return fn(transaction, *args, **kwargs)
 
 
 def database_url(url: str) -> str:

@@ -1,7 +1,8 @@
 """What a doctor finds in a database: whether it answers, its schema, and whether its safeguards hold."""
 
+import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from memoranda.storage.errors import UnsafeRole
 from memoranda.storage.schema import HEAD
 from memoranda.storage.scope import Shared, tenancy_of
 from memoranda.storage.tables import METADATA
+from memoranda.words.errors import Refused
+
+May = Callable[[Path, int], bool]
 
 CONNECT_SECONDS: Final = 10
 _FULL: Final = 2  # SQLite's number for synchronous=FULL
@@ -40,6 +44,59 @@ def examine(url: str) -> list[Finding]:
     return list(_postgres(url))
 
 
+class UnwritableDatabase(Refused):
+    """The SQLite file or its folder may not be written by whoever runs the program."""
+
+    code = "unwritable_database"
+
+
+def missing_file(url: str) -> Path | None:
+    """The SQLite file that `url` names, where it is not there; None for every other database.
+
+    Raises `Invalid` for a URL of another kind, as `check_place` does.
+    """
+    path = _file(url)
+    return None if path is None or path.exists() else path
+
+
+def check_place(url: str) -> None:
+    """Raise `UnwritableDatabase` where a SQLite file could not be made or written. Makes nothing."""
+    path = _file(url)
+    reason = None if path is None else obstacle(path)
+    if reason is not None:
+        raise UnwritableDatabase(reason, database=str(path))
+
+
+def obstacle(path: Path, may: May = os.access) -> str | None:
+    """Why a database at `path` can't be written, and what to do; None where nothing is in the way.
+
+    SQLite keeps two more files beside the database, so its folder has to be writable too.
+    """
+    if path.is_dir():
+        return f"{path} is a folder. Name a file for the database."
+    if path.exists() and not (may(path, os.R_OK) and may(path, os.W_OK)):
+        return (
+            f"The database {path} may not be written by you. "
+            "Change the file's permissions, or name another database."
+        )
+    folder = next((each for each in path.absolute().parents if os.path.lexists(each)), path)
+    if not folder.is_dir():
+        return f"{folder} is no folder, so no database can be in it. Name another path."
+    if not may(folder, os.W_OK | os.X_OK):
+        return (
+            f"The folder {folder} may not be written by you, and a database needs it. "
+            "Change the folder's permissions, or name another database."
+        )
+    return None
+
+
+def _file(url: str) -> Path | None:
+    backend_of(url)
+    address = make_url(database_url(url))
+    named = address.get_backend_name() == "sqlite" and address.database
+    return Path(named) if named and named != ":memory:" else None
+
+
 def shown(url: str) -> str:
     """The database's address as it may be printed: without its password."""
     return make_url(database_url(url)).render_as_string(hide_password=True)
@@ -47,8 +104,12 @@ def shown(url: str) -> str:
 
 def _sqlite(path: Path) -> Iterator[Finding]:
     yield Finding("sqlite", True, f"SQLite {sqlite3.sqlite_version}")
+    if in_the_way := obstacle(path):
+        yield Finding("database", False, in_the_way)
+        return
     if not path.exists():
-        yield Finding("database", None, f"{path} is not there yet; the first command makes it")
+        waits = f"{path} is not there yet; the first command that writes makes it"
+        yield Finding("database", None, waits)
         return
     try:
         version = _sqlite_version(path)
@@ -99,20 +160,38 @@ def _postgres(url: str) -> Iterator[Finding]:
             conninfo(url), autocommit=True, connect_timeout=CONNECT_SECONDS
         )
     except psycopg.Error as error:
-        yield Finding("database", False, f"PostgreSQL can't be reached: {_one_line(error)}")
+        yield Finding("database", False, refused_login(url, error) or _unreached(error))
         return
     with connection:
         yield Finding("database", True, f"{shown(url)} answers")
         number = connection.info.server_version
         yield Finding("postgresql", True, f"PostgreSQL {number // 10000}.{number % 10000}")
-        yield _schema(_postgres_version(connection))
+        version = _postgres_version(connection)
+        yield _schema(version)
         try:
             postgres_schema.refuse_unsafe_role(connection)
             yield Finding("role", True, "the role can't look past row-level security")
         except UnsafeRole as error:
             yield Finding("role", False, error.message)
-        yield _row_security(connection)
+        if version is not None:  # before the first migration there is no table to look at
+            yield _row_security(connection)
         yield _pgvector(connection)
+
+
+def refused_login(url: str, error: BaseException) -> str | None:
+    """What to say where the server answered and let nobody in; None for any other fault.
+
+    The driver gives no code for what happens before a session, so its text has to tell.
+    """
+    said = str(error)
+    if "password authentication failed" in said or "no password supplied" in said:
+        user = make_url(database_url(url)).username or "this user"
+        return f"PostgreSQL does not let {user} in: check the user and the password in the address."
+    return None
+
+
+def _unreached(error: BaseException) -> str:
+    return f"PostgreSQL can't be reached: {_one_line(error)}"
 
 
 def _postgres_version(connection: Any) -> str | None:
@@ -155,5 +234,5 @@ def _schema(version: str | None) -> Finding:
     return Finding("schema", False, f"{version}, and {HEAD} is needed: run memoranda migrate")
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())

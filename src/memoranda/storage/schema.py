@@ -15,7 +15,6 @@ from memoranda.storage.errors import SchemaMismatch
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 HEAD: Final = version.HEAD
-_LOCK: Final = 0x6D656D6F  # any number that no other program uses
 
 
 def migrate(url: str) -> None:
@@ -34,8 +33,7 @@ def migrate(url: str) -> None:
     engine = migration_engine(url)
     try:
         with engine.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            backend.lock_schema(connection)
             _upgrade(connection, backend)
     except OperationalError as error:
         raise backend.failure(error.orig or error) from error

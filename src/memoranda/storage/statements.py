@@ -58,7 +58,8 @@ class Prepared:
 
     def parameters(self, scope: Scope, values: Mapping[str, Any]) -> Any:
         """What the driver takes: a tuple or a dict; a missing name raises KeyError."""
-        known = {**self._known, **values, SCOPE.key: scope if isinstance(scope, UUID) else NIL}
+        known = {**self._known, **values}
+        known[SCOPE.key] = scope if isinstance(scope, UUID) else NIL
         if self.tenant is not None:
             known[OWNER.key] = owner_of(self.tenant, scope)
         elif self.through is not None:

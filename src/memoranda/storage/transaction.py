@@ -58,6 +58,11 @@ class Transaction:
     error of the database nothing more runs and nothing is kept, on both databases alike.
     """
 
+    __slots__ = (
+        "_broken", "_cursor", "_parents", "_platform", "_port", "_statements", "_waiter",
+        "_writes", "now", "scope",
+    )  # fmt: skip
+
     def __init__(
         self,
         scope: Scope,
@@ -72,11 +77,12 @@ class Transaction:
         self.now = now
         self._cursor = cursor
         self._port = port
+        self._statements = port.statements
         self._waiter = waiter
         self._writes = writes
         self._platform = not isinstance(scope, UUID)
         self._broken: BaseException | None = None
-        self._parents: set[tuple[str, object]] = set()
+        self._parents: set[tuple[str, object]] | None = None
 
     def all(self, statement: Statement, /, **values: Any) -> list[Row]:
         """Every row of a select (or of a write that returns rows), as named tuples."""
@@ -137,7 +143,7 @@ class Transaction:
 
     def _prepare(self, statement: Statement, values: dict[str, Any]) -> Prepared:
         self._refuse_if_over()
-        prepared = self._port.statements.prepare(statement, tuple(values), platform=self._platform)
+        prepared = self._statements.prepare(statement, tuple(values), platform=self._platform)
         if prepared.target is not None and not self._writes:
             raise GuardError("A read can't write: use storage.write().")
         return prepared
@@ -161,6 +167,8 @@ class Transaction:
         if through.column not in values:
             raise GuardError(f"A new row names its {through.parent} row in {through.column}.")
         known = (through.parent, values[through.column])
+        if self._parents is None:
+            self._parents = set()
         if known not in self._parents:
             if self.one(_row_of_parent(through.parent), parent=known[1]) is None:
                 self._broken = ConstraintViolated(_key_of(prepared.target, through.column))

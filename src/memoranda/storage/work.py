@@ -19,17 +19,36 @@ class Work(Generic[T]):
     Only the thread that runs the work calls `begin`, `end`, `succeed` and `fail`.
     """
 
-    def __init__(self, scope: Scope, run: Callable[[Transaction], T], *, writes: bool) -> None:
+    __slots__ = (
+        "_args", "_error", "_fn", "_future", "_interrupt", "_kwargs", "_value",
+        "cancelled", "ended", "loop", "scope", "writes",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        scope: Scope,
+        fn: Callable[..., T],
+        args: tuple[object, ...],
+        kwargs: dict[str, Any],
+        *,
+        writes: bool,
+    ) -> None:
         self.scope = scope
-        self.run = run
         self.writes = writes
         self.cancelled = False
         self.ended = False
         self.loop = asyncio.get_running_loop()
+        self._fn = fn
+        self._args = args
+        self._kwargs = kwargs
         self._future: asyncio.Future[T] = self.loop.create_future()
         self._interrupt: Callable[[], None] | None = None
         self._value: T | None = None
         self._error: BaseException | None = None
+
+    def run(self, transaction: Transaction) -> T:
+        """Call the function."""
+        return self._fn(transaction, *self._args, **self._kwargs)
 
     async def result(self) -> T:
         """Wait for the outcome; a cancelled wait stops the statement and raises CancelledError."""

@@ -73,6 +73,7 @@ class PolicyRejected(Invalid):
     """A context policy that may not be published, with every reason at its own path."""
 
     code = "policy_rejected"
+    ADVICE: ClassVar[str] = "The context policy was not accepted; correct it and publish it again."
     rejections: Sequence[tuple[Path, str]] = ()
 
     @classmethod
@@ -82,9 +83,9 @@ class PolicyRejected(Invalid):
         A path is for example `("sources", 0, "token_budget")`.
         """
         pairs = tuple(rejections)
-        listed = "; ".join(f"{dotted(path)}: {message}" for path, message in pairs)
+        listed = "; ".join(f"{dotted(path)}: {message.rstrip('.')}" for path, message in pairs)
         error = cls(
-            f"The context policy was not accepted; correct it and publish it again. {listed}",
+            f"{cls.ADVICE} {listed}.",
             rejections=[{"path": list(path), "message": message} for path, message in pairs],
         )
         error.rejections = pairs

@@ -50,6 +50,33 @@ def test_a_rejected_policy_names_the_path_of_each_reason(local: Cli, tmp_path: P
     assert "sources.0.token_budget" in local("policies", "publish", str(path)).err
 
 
+def test_every_fault_of_a_policy_is_told_at_once_each_on_a_line(local: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    sources = [{"name": "gossip"}, {"name": "memory", "token_budget": "\x1b[31m", "limit": -1}]
+    path.write_text(json.dumps({"sources": sources, "page_order": ["memory"] * 2}), "utf-8")
+    told = local("policies", "publish", str(path)).err.splitlines()
+    assert told[0].startswith("Error: The context policy was not accepted")
+    places = [line.split(":")[0].strip() for line in told[1:]]
+    assert places == [
+        *("page_order.1", "sources.0.name", "sources.0.token_budget"),
+        *("sources.1.limit", "sources.1.token_budget", "total_token_budget"),
+    ]
+    assert "  sources.0.token_budget: This is missing; it has to be there." in told
+    assert "\x1b" not in "".join(told)
+
+
+def test_a_policy_that_was_not_asked_for_by_version_is_not_told_of_one(local: Cli) -> None:
+    assert "no policy 'nope': " in local("policies", "show", "nope").err
+    assert (
+        "no policy 'nope' of version 3: " in local("policies", "show", "nope", "--version", "3").err
+    )
+
+
+def test_a_problem_begins_with_its_code(local: Cli) -> None:
+    problem = local("policies", "show", "nope", "--json").problem
+    assert list(problem)[0] == "code"
+
+
 WRONG: dict[str, tuple[tuple[str, ...], int]] = {
     "a negative budget": (("brief", "-q", "x", "--budget", "-5"), 5),
     "an unknown policy": (("brief", "-q", "x", "--policy", "none"), 3),

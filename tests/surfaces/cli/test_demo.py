@@ -69,3 +69,19 @@ def test_packed_documentation_is_found_when_there_is_no_checkout(
     (package / demo.PACKAGED / "README.md").write_text("# Packed", "utf-8")
     monkeypatch.setattr(memoranda, "__file__", str(package / "__init__.py"))
     assert demo.pages() == [("README.md", b"# Packed")]
+
+
+def test_the_last_lines_work_from_where_the_demo_was_started() -> None:
+    last = finished("demo").out.strip().splitlines()[-3:]
+    assert last == [
+        "memoranda knowledge add FILE",
+        "memoranda remember TEXT",
+        "memoranda brief QUESTION",
+    ]
+    from_a_checkout = finished("demo", DEV_SCRIPT="./dev").out.strip().splitlines()[-3:]
+    assert from_a_checkout == [f"./dev run {line}" for line in last]
+
+
+def test_the_script_of_a_checkout_says_how_it_was_called() -> None:
+    script = (Path(memoranda.__file__).parents[2] / "dev").read_text("utf-8")
+    assert f"{demo.STARTED_BY}=$self exec .venv/bin/memoranda demo" in script

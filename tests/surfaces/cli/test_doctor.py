@@ -1,5 +1,6 @@
 """The doctor finds what is wrong, changes nothing, and tells scripts by its exit code."""
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -83,6 +84,8 @@ def test_a_failed_document_is_mentioned(local: Cli, tmp_path: Path) -> None:
     value = local.json("doctor")
     assert value["healthy"] is True
     assert checks(value)["source_failures"] is None
+    [told] = [each["detail"] for each in value["checks"] if each["name"] == "source_failures"]
+    assert told.startswith("1 document could not be read")
 
 
 @pytest.mark.parametrize("lost", ["memories", "api_keys"])
@@ -105,3 +108,30 @@ def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
     assert checks(value)["schema"] is None
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_before_the_first_migration_no_table_is_asked_for(postgres: Postgres) -> None:
+    url = postgres.new_database()
+    try:
+        value = Cli(url).json("doctor")
+        assert value["healthy"] is True
+        assert checks(value)["schema"] is None
+        assert "row_security" not in checks(value)
+    finally:
+        postgres.drop_database(url)
+
+
+def test_a_wrong_password_is_called_one(postgres_database: str) -> None:
+    wrong = re.sub(r":[^:@/]+@", ":swordfish@", postgres_database)
+    assert wrong != postgres_database
+    ended = Cli(wrong)("doctor")
+    assert ended.code == 10
+    assert "check the user and the password" in " ".join(ended.out.split())
+    assert "swordfish" not in ended.out + ended.err
+
+
+def test_a_place_that_can_hold_no_database_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("Dear database", "utf-8")
+    ended = Cli(str(tmp_path / "letter" / "notes.db"))("doctor", "--json")
+    assert ended.code == 10
+    assert checks(ended.json)["database"] is False

@@ -199,3 +199,35 @@ def test_a_revoked_key_is_listed_as_revoked(cli: Cli) -> None:
     assert cli.json("keys", "revoke", made["id"])["revoked_at"]
     listed = {each["id"]: each for each in cli.json("keys", "list")["items"]}
     assert listed[made["id"]]["revoked_at"]
+
+
+def test_operators_keys_are_listed_and_revoked_by_whoever_opened_the_database(cli: Cli) -> None:
+    made = cli.json("keys", "create", "--role", "operator", "--name", "night shift")
+    assert "--operator" in cli("keys", "create", "--role", "operator").out
+    assert "--operator" not in cli("keys", "create", "--role", "owner").out
+    assert made["id"] not in cli("keys", "list").out
+    assert cli("keys", "revoke", made["id"]).code == 3
+    assert made["id"] in cli("keys", "list", "--operator").out
+    assert cli.json("keys", "revoke", made["id"], "--operator")["revoked_at"]
+
+
+def test_a_policy_that_was_shown_can_be_published(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(cli("policies", "show", "default", "--json").out, "utf-8")
+    made = cli.json("policies", "publish", str(path), "--name", "mine")
+    assert (made["name"], made["version"]) == ("mine", 1)
+    assert made["policy"] == cli.json("policies", "show", "default")["policy"]
+    path.write_text(cli("policies", "show", "mine", "--json").out, "utf-8")
+    again = cli.json("policies", "publish", str(path))
+    assert (again["name"], again["version"]) == ("mine", 2)
+    path.write_text(json.dumps(made["policy"]), "utf-8")
+    assert cli.json("policies", "publish", str(path))["name"] == "p"
+
+
+def test_what_was_dropped_is_known_by_its_first_words(cli: Cli) -> None:
+    cli.json("remember", "Orders ship from Leipzig, and from nowhere else in all of the country.")
+    shown = cli("brief", "orders", "--budget", "10").out
+    assert "Orders ship from Leipzig, and from nowhere else in all of…" in shown
+    for budget in ("10", "900"):
+        entry = cli.json("brief", "orders", "--budget", budget, "--explain")["explain"][0]
+        assert entry["excerpt"] == "Orders ship from Leipzig, and from nowhere else in all of…"

@@ -22,5 +22,7 @@ def test_a_password_is_not_printed(postgres: Postgres) -> None:
         assert postgres.password not in ended.out + ended.err
 
 
-def test_the_first_command_makes_the_schema_by_itself(tmp_path: Path) -> None:
-    assert Cli(str(tmp_path / "new.db")).json("memories")["items"] == []
+def test_the_first_command_that_writes_makes_the_schema_by_itself(tmp_path: Path) -> None:
+    new = Cli(str(tmp_path / "new.db"))
+    assert new.json("remember", "Tea is at four.")["text"] == "Tea is at four."
+    assert len(new.json("memories")["items"]) == 1

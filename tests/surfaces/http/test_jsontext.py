@@ -98,3 +98,21 @@ def test_a_whole_pair_of_surrogates_is_a_character() -> None:
 
 def test_a_byte_order_mark_is_let_pass() -> None:
     assert read_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"text": 1, "text": 2}',
+        b'{"a": {"text": 1, "text": 1}}',
+        b'[{"a": 1, "b": 2, "\\u0061": 3}]',
+        b'{"": 1, "": 2}',
+    ],
+)
+def test_a_name_twice_in_one_object_is_refused(body: bytes) -> None:
+    with pytest.raises(BrokenBody, match="twice"):
+        read_json(body)
+
+
+def test_one_name_in_two_objects_is_two_names() -> None:
+    assert read_json(b'[{"a": {"a": 1}}, {"a": 2}]') == [{"a": {"a": 1}}, {"a": 2}]

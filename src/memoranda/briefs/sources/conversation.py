@@ -28,7 +28,10 @@ class ConversationSource:
         self._estimate = estimator
 
     async def retrieve(self, request: ContextRequest, spec: ContextSourceSpec) -> list[ContextItem]:
-        """The newest messages, whole, until the next would pass the budget or `spec.limit`."""
+        """The newest messages, whole, until the next would pass the budget or `spec.limit`.
+
+        Where not even the newest fits, it alone, for the packer to drop and count.
+        """
         # No line costs less than a few tokens, so a small budget never reads a long conversation.
         most = min(spec.token_budget // 4 + 1, MAX_CONTEXT_ITEM_LIMIT)
         limit = most if spec.limit is None else min(spec.limit, most)
@@ -40,7 +43,8 @@ class ConversationSource:
         for item in map(_item, filter(_is_said, newest)):
             left -= self._estimate(write_line(item).text)
             if left < 0:
-                break
+                # A last message that never fits is offered, so that the brief says that it is missing.
+                return items or [item]
             items.append(item)
         return items
 

@@ -73,7 +73,7 @@ def _apart(word: str) -> Iterator[str]:
 
 
 def _printable(text: str) -> str:
-    if text.isprintable():
+    if text.isprintable() and "\ufffd" not in text:
         return text
     return "".join(
         " " if character in "\t\n\r" else "" if _is_control(character) else character

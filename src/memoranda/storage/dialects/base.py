@@ -54,6 +54,11 @@ class Backend(ABC):
 
     @staticmethod
     @abstractmethod
+    def lock_schema(connection: Connection) -> None:
+        """Until the transaction ends, hold off whoever wants to change the schema too."""
+
+    @staticmethod
+    @abstractmethod
     def install(connection: Connection) -> None:
         """Put in place, again and again without harm, what tables alone can't say: triggers, row security."""
 

@@ -30,6 +30,7 @@ from memoranda.words.errors import Invalid
 
 CONNECTIONS: Final = 10
 CONNECT_SECONDS: Final = 10
+SCHEMA_LOCK: Final = 0x6D656D6F  # any number that no other program uses
 
 
 class _Compiler(ScopedCompiler, PGCompiler_psycopg):
@@ -91,6 +92,10 @@ class PostgresBackend(Backend):
     def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str:  # noqa: ARG002 - see failure()
         """PostgreSQL names its foreign keys, so this is never asked."""
         return "unknown"
+
+    @staticmethod
+    def lock_schema(connection: Connection) -> None:
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})")
 
     @staticmethod
     def install(connection: Connection) -> None:

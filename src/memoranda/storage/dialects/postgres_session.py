@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from uuid import UUID
 
 import psycopg
+from psycopg import errors
+from psycopg.pq import ExecStatus
 
 from memoranda.storage.dialects.postgres_schema import SETTING
 from memoranda.storage.errors import LostRace, StorageUnavailable
@@ -56,14 +58,13 @@ class Session:
 
     def _once(self, work: Work[Any]) -> Any:
         connection = self._begun(work)
-        cursor = connection.cursor()
         try:
             if not work.begin(lambda: _cancel_soon(connection, work)):
-                cursor.execute("ROLLBACK")
+                _command(connection, b"ROLLBACK")
                 return None
-            value = self._backend.run(work, cursor)
+            value = self._backend.run(work, self._cursor)
             work.end()
-            _commit(cursor)
+            _commit(connection)
         except BaseException:
             work.end()
             _roll_back(connection)
@@ -79,31 +80,44 @@ class Session:
         begin = _begin(work.scope, writes=work.writes)
         if self._connection is not None and not self._connection.closed:
             try:
-                self._connection.execute(begin)
+                _command(self._connection, begin)
             except psycopg.OperationalError:
                 self._connection.close()
             else:
                 return self._connection
         self._connection = self._connect()
-        self._connection.execute(begin)
+        self._cursor = self._connection.cursor()
+        _command(self._connection, begin)
         return self._connection
 
 
-def _begin(scope: Scope, *, writes: bool) -> str:
+def _command(connection: PostgresConnection, sql: bytes) -> None:
+    """Run what takes no parameters and returns no rows, without the costs of a cursor.
+
+    Two of these go around each transaction, so their cost is felt.
+    """
+    result = connection.pgconn.exec_(sql)
+    if result.status != ExecStatus.COMMAND_OK:
+        error = errors.error_from_result(result)
+        # A lost connection comes without a code, and so without a class of its own.
+        raise psycopg.OperationalError(str(error)) if connection.closed else error
+
+
+def _begin(scope: Scope, *, writes: bool) -> bytes:
     """One round trip that opens the transaction and says whose it is; nothing in it comes from outside."""
     organization = str(scope) if isinstance(scope, UUID) else "platform"
     mode = "READ COMMITTED READ WRITE" if writes else "REPEATABLE READ READ ONLY"
     return (
         f"BEGIN ISOLATION LEVEL {mode}; SET LOCAL lock_timeout = '{LOCK_SECONDS}s'; "
         f"SET LOCAL {SETTING} = '{organization}'"
-    )
+    ).encode()
 
 
-def _commit(cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
+def _commit(connection: PostgresConnection) -> None:
     try:
-        cursor.execute("COMMIT")
+        _command(connection, b"COMMIT")
     except psycopg.OperationalError as error:
-        if cursor.connection.closed:
+        if connection.closed:
             raise StorageUnavailable(
                 "The connection to PostgreSQL was lost during the commit, so the write may or may "
                 "not have been kept: look before you write it again.",
@@ -115,7 +129,7 @@ def _commit(cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
 def _roll_back(connection: PostgresConnection) -> None:
     try:
         if not connection.closed:
-            connection.execute("ROLLBACK")
+            _command(connection, b"ROLLBACK")
     except psycopg.Error:
         connection.close()
 

@@ -104,6 +104,10 @@ class SqliteBackend(Backend):
         return sqlite_schema.missing_parent(cursor, table, rows)
 
     @staticmethod
+    def lock_schema(connection: Connection) -> None:
+        """The transaction began with the write lock."""
+
+    @staticmethod
     def install(connection: Connection) -> None:
         for statement in sqlite_schema.statements():
             connection.exec_driver_sql(statement)

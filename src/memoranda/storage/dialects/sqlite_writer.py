@@ -1,4 +1,4 @@
-"""SQLite's one writer: each queued write in its own savepoint, all of them in one durable commit."""
+"""SQLite's one writer: what is queued together goes into one durable commit, and each write stands alone."""
 
 import asyncio
 import sqlite3
@@ -101,11 +101,16 @@ class Writer:
 
     def _commit(self, waiting: _Batch) -> None:
         """Settle every write: kept, or failed by itself."""
+        waiting = self._transaction(waiting, careful=False)
         while waiting:
-            waiting = self._transaction(waiting)
+            waiting = self._transaction(waiting, careful=True)
 
-    def _transaction(self, waiting: _Batch) -> _Batch:
-        """Run and commit once; the answer is those to run again, because all were taken back."""
+    def _transaction(self, waiting: _Batch, *, careful: bool) -> _Batch:
+        """Run and commit once; the answer is those to run again, because all were taken back.
+
+        A careful run puts each write into a savepoint. Most batches need none: few
+        writes fail, and most that do have changed nothing yet.
+        """
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
@@ -114,9 +119,12 @@ class Writer:
         for position, work in enumerate(waiting):
             if work.cancelled:
                 continue
-            if self._run_one(work, alone=len(waiting) == 1):
+            before = self._connection.total_changes
+            if self._run_one(work, savepoint=careful):
                 done.append(work)
-            elif not self._connection.in_transaction:
+            elif not careful and self._connection.total_changes != before:
+                self._roll_back()
+            if not self._connection.in_transaction:
                 return done + waiting[position + 1 :]
         try:
             self._cursor.execute("COMMIT" if done else "ROLLBACK")
@@ -125,25 +133,23 @@ class Writer:
             return self._fail(done, error)
         return []
 
-    def _run_one(self, work: Work[Any], *, alone: bool) -> bool:
-        """Run one write in the open transaction; whether it stands. A failed one is taken back."""
+    def _run_one(self, work: Work[Any], *, savepoint: bool) -> bool:
+        """Run one write in the open transaction; whether it stands. With a savepoint, a failed one is taken back."""
         cursor = self._cursor
-        if not alone:
+        if savepoint:
             cursor.execute("SAVEPOINT one_write")
         self._look.work = work
         try:
             work.succeed(self._backend.run(work, cursor))
         except BaseException as error:  # noqa: BLE001 - whatever the function raised belongs to its caller
-            work.fail(self._backend.failure(error))
             self._look.work = None
-            if alone:
-                self._roll_back()
-            elif self._connection.in_transaction:
+            work.fail(self._backend.failure(error))
+            if savepoint and self._connection.in_transaction:
                 cursor.execute("ROLLBACK TO one_write")
                 cursor.execute("RELEASE one_write")
             return False
         self._look.work = None
-        if not alone:
+        if savepoint:
             cursor.execute("RELEASE one_write")
         return True
 

@@ -17,12 +17,14 @@ from memoranda.surfaces.cli import (
     runs,
     serve,
 )
+from memoranda.surfaces.cli.help import PlainRoot
 from memoranda.surfaces.cli.options import Db, Json, Organization
 from memoranda.surfaces.cli.session import Choices
 from memoranda.surfaces.cli.verbs import closed_verb, verb
 
 app = typer.Typer(
     name="memoranda",
+    cls=PlainRoot,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -64,7 +66,7 @@ def root(
     ctx.obj = Choices(db=db, organization=organization, as_json=as_json, traceback=traceback)
 
 
-verb(app, "brief")(briefs.brief)
+verb(app, "brief", reads=True)(briefs.brief)
 memories.register(app)
 app.add_typer(knowledge.knowledge, name="knowledge")
 app.add_typer(conversations.conversations, name="conversations")

@@ -12,7 +12,7 @@ from memoranda.surfaces.cli.options import Agent, Conversation, Run, Trigger, Us
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, listed, table
-from memoranda.surfaces.cli.verbs import verb
+from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memoranda.briefs.models import ContextBrief, ContextPolicy, ExplainEntry
     from memoranda.words.ref import ResourceRef
 
-policies = typer.Typer(help="Context policies: which sources feed a brief, under which budgets.")
+policies = group("Context policies: which sources feed a brief, under which budgets.")
 
 MOST_POLICY_BYTES: Final = 1_000_000
 DEFAULT_POLICY: Final = "default"
@@ -45,10 +45,14 @@ PolicyName = Annotated[str, typer.Argument(metavar="NAME", help="The policy's na
 
 async def brief(
     at: Session,
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUERY", help="What the run is about, in words.")
+    ] = None,
     *,
     query: Annotated[
-        str, typer.Option("--query", "-q", metavar="QUERY", help="What the run is about.")
-    ],
+        str | None,
+        typer.Option("--query", "-q", metavar="QUERY", help="The same, said as an option."),
+    ] = None,
     agent: Agent = None,
     user: User = None,
     trigger: Trigger = None,
@@ -76,7 +80,7 @@ async def brief(
     """Build a brief: the text, what each source spent, what was dropped and why."""
     built = await at.memoranda.briefs.build(
         at.who,
-        query,
+        _asked(question, query),
         agent_id=await at.agent_id(agent),
         user_id=await at.user_id(user),
         trigger_id=trigger,
@@ -91,6 +95,15 @@ async def brief(
         return Answer(built, list)
     used = (await at.memoranda.briefs.policy(at.who, policy or DEFAULT_POLICY)).policy
     return Answer(built, lambda: drawn(built, used, budget, everything=explain))
+
+
+def _asked(question: str | None, query: str | None) -> str:
+    if question is not None and query is not None:
+        raise typer.BadParameter("Say what the run is about once: as QUERY or with --query.")
+    asked = query if question is None else question
+    if asked is None:
+        raise typer.BadParameter("Say what the run is about: memoranda brief QUERY.")
+    return asked
 
 
 def drawn(
@@ -109,8 +122,7 @@ def drawn(
         title = "What became of each item" if everything else "Dropped, and why"
         columns = ("source", "~item", "#tokens", "~outcome")
         rows = [
-            (each.source, _item(each.title, each.ref), each.tokens, _outcome(each))
-            for each in shown
+            (each.source, each.title or each.excerpt, each.tokens, _outcome(each)) for each in shown
         ]
         yield table(columns, rows, title=title)
     elif entries:
@@ -121,24 +133,32 @@ def drawn(
 async def publish_policy(
     at: Session,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The policy as JSON, or - for standard input.")
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="The policy as JSON, alone or as `policies show` prints it, or - for standard input.",
+        ),
     ],
     name: Annotated[
         str | None,
         typer.Option(
-            "--name", metavar="NAME", help="Its name; the file's name without its ending otherwise."
+            "--name",
+            metavar="NAME",
+            help="Its name; without it the one that it was shown with, or the file's without its ending.",
         ),
     ] = None,
 ) -> Answer:
     """Publish the next version of a policy; every reason against it is told at its own path."""
-    policy = read_json(file, most=MOST_POLICY_BYTES)
+    from memoranda.briefs.policies import unwrapped
+
+    shown_name, policy = unwrapped(read_json(file, most=MOST_POLICY_BYTES))
     if not isinstance(policy, dict):
         raise Invalid(f"{file} holds no policy: a policy is one JSON object.", file=file)
-    made = await at.memoranda.briefs.publish(at.who, name or _stem(file), policy)
+    made = await at.memoranda.briefs.publish(at.who, name or shown_name or _stem(file), policy)
     return Answer(made, lambda: [card({"published": made.name, "version": made.version})])
 
 
-@verb(policies, "list")
+@verb(policies, "list", reads=True)
 async def list_policies(at: Session) -> Answer:
     """List the product's own policies and the newest version of each published one."""
     found = await at.memoranda.briefs.policies(at.who)
@@ -155,7 +175,7 @@ async def list_policies(at: Session) -> Answer:
     return Answer(listing(found), lambda: listed(columns, rows, empty="There is no policy."))
 
 
-@verb(policies, "show")
+@verb(policies, "show", reads=True)
 async def show_policy(
     at: Session,
     name: PolicyName,
@@ -169,10 +189,10 @@ async def show_policy(
         (
             each.name,
             "yes" if each.enabled else "no",
-            "yes" if each.required else "no",
+            "yes" if each.required else "",
             each.token_budget,
             each.limit,
-            json.dumps(each.options) if each.options else "",
+            ", ".join(f"{name}={json.dumps(value)}" for name, value in each.options.items()),
         )
         for each in found.policy.sources
     ]
@@ -209,13 +229,8 @@ def _spending(
 def _outcome(entry: "ExplainEntry") -> str:
     if entry.lost_to is None:
         return WHY[entry.outcome]
-    winner = _item(entry.lost_to.title, entry.lost_to.ref)
+    winner = entry.lost_to.title or entry.lost_to.excerpt
     return f"{WHY[entry.outcome]}: {winner} ({entry.lost_to.source})"
-
-
-def _item(title: str, ref: "ResourceRef | None") -> str:
-    """What an item is known by: its title, or else the row that it stands for."""
-    return title or (f"{ref.kind} {ref.id}" if ref else "")
 
 
 def _entity(named: str) -> "ResourceRef":

@@ -7,21 +7,30 @@ from uuid import UUID
 import typer
 
 from memoranda.surfaces.cli.documents import read_json
-from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User
+from memoranda.surfaces.cli.names import whose
+from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, page_answer
-from memoranda.surfaces.cli.verbs import verb
+from memoranda.surfaces.cli.tables import card, entry, listed, page_answer
+from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid
+from memoranda.words.shape import misshapen
 
 if TYPE_CHECKING:
     from memoranda.conversations.models import Message
 
-conversations = typer.Typer(help="Conversations: start one, append messages, read them.")
+conversations = group("Conversations: start one, append messages, read them.")
 
 MOST_BYTES: Final = 20_000_000
 
-ConversationId = Annotated[UUID, typer.Argument(metavar="ID", help="The conversation's id.")]
+ConversationId = Annotated[
+    UUID,
+    typer.Argument(
+        metavar="ID",
+        parser=id_of("`memoranda conversations list`"),
+        help="The conversation's id.",
+    ),
+]
 
 
 @verb(conversations, "create")
@@ -55,7 +64,7 @@ async def append_messages(
     at: Session,
     conversation_id: ConversationId,
     text: Annotated[
-        str | None, typer.Argument(help="What was said; leave it out with --file.")
+        str | None, typer.Argument(metavar="TEXT", help="What was said; leave it out with --file.")
     ] = None,
     *,
     role: Annotated[
@@ -93,7 +102,7 @@ async def append_messages(
     return Answer(longer, lambda: [card({"conversation": longer.id, "messages": longer.length})])
 
 
-@verb(conversations, "show")
+@verb(conversations, "show", reads=True)
 async def show_conversation(
     at: Session,
     conversation_id: ConversationId,
@@ -117,12 +126,16 @@ async def show_conversation(
     )
 
 
-@verb(conversations, "list")
+@verb(conversations, "list", reads=True)
 async def list_conversations(at: Session, limit: Limit = 50, cursor: Cursor = None) -> Answer:
     """List conversations, newest first."""
     page = await at.memoranda.conversations.page(at.who, limit=limit, cursor=cursor)
-    rows = [(each.id, each.workflow_id, each.length, each.updated_at) for each in page.items]
-    columns = ("id", "~workflow", "#messages", "when")
+    holders = await whose(at, page.items)
+    rows = [
+        (entry(each.workflow_id, each.id), holder, each.length, each.updated_at)
+        for each, holder in zip(page.items, holders, strict=True)
+    ]
+    columns = ("@conversation", "~of", "#messages", "when")
     empty = "There is no conversation yet. Start one with: memoranda conversations create"
     return page_answer(page, columns, rows, empty)
 
@@ -138,7 +151,7 @@ def _messages(said: object) -> "list[Message]":
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the list"
         raise Invalid(
-            f"These are no messages: {place}: {first['msg']}. A message has a role and content.",
+            f"These are no messages: {place}: {misshapen(first)} A message has a role and content.",
             field=place,
         ) from None
 

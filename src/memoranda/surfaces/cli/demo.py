@@ -1,5 +1,6 @@
 """`memoranda demo`: the product at work on its own documentation, in a database that it throws away."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,10 @@ from rich.text import Text
 
 import memoranda
 from memoranda.surfaces.cli import briefs
-from memoranda.surfaces.cli.knowledge import ingested
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Choices, Session, opened
 from memoranda.surfaces.cli.tables import table
+from memoranda.surfaces.cli.taking_in import ingested
 from memoranda.words.errors import NotFound
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 QUERY: Final = "How does Memoranda decide what fits into a brief, and what happens to the rest?"
 BUDGET: Final = 700
 PACKAGED: Final = "documentation"
+STARTED_BY: Final = "DEV_SCRIPT"
+"""The variable in which a checkout's script says how it was called."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,14 @@ def _drawn(
     yield Text(f"{QUERY}\n", style="italic")
     yield from briefs.drawn(brief, policy, BUDGET, everything=False)
     yield _heading("Your turn")
-    yield Text("memoranda knowledge add FILE\nmemoranda remember TEXT\nmemoranda brief --query Q")
+    for words in ("knowledge add FILE", "remember TEXT", "brief QUESTION"):
+        yield Text(f"{called()} {words}")
+
+
+def called() -> str:
+    """What starts the program for who reads this: through the script of a checkout, that script."""
+    script = os.environ.get(STARTED_BY)
+    return f"{script} run memoranda" if script else "memoranda"
 
 
 def _heading(text: str) -> Text:

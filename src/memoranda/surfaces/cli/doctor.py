@@ -75,12 +75,14 @@ async def _work(choices: Choices) -> "list[Finding]":
         return [Finding("organization", False, error.message)]
     waiting, failed = counts["pending"], counts["failed"]
     backlog = (
-        f"{waiting} documents wait: memoranda serve or memoranda worker takes them in"
+        f"{waiting} {'document waits' if waiting == 1 else 'documents wait'}: "
+        f"memoranda serve or memoranda worker takes {'it' if waiting == 1 else 'them'} in"
         if waiting
         else "no document waits"
     )
     failures = (
-        f"{failed} documents could not be read: see memoranda knowledge list"
+        f"{failed} {'document' if failed == 1 else 'documents'} could not be read: "
+        "see memoranda knowledge list"
         if failed
         else "no document failed"
     )

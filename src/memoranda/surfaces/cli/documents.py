@@ -2,12 +2,25 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from memoranda.words.errors import Invalid, NotFound, Refused
 
 STANDARD_INPUT: Final = "-"
+
+
+def check_readable(named: Sequence[str]) -> None:
+    """Raise for the first file that can't be read, as `read_bytes` does, before any of them is used.
+
+    Raises `Invalid` where standard input, which can be read only once, is named more than once.
+    """
+    if named.count(STANDARD_INPUT) > 1:
+        raise Invalid("Standard input is one document: name - once.", file=STANDARD_INPUT)
+    for each in named:
+        if each != STANDARD_INPUT:
+            read_bytes(each, most=0)
 
 
 def read_bytes(named: str, *, most: int) -> bytes:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from memoranda.words.errors import ErrorKind, MemorandaError
+from memoranda.words.errors import ErrorKind, MemorandaError, PolicyRejected, dotted
+from memoranda.words.text import neutral_line
 
 DONE: Final = 0
 DEFECT: Final = 1
@@ -45,14 +46,22 @@ def code_of(error: MemorandaError) -> int:
 
 def problem(error: MemorandaError) -> dict[str, object]:
     """What `--json` prints about an error: its stable code and its sentence, beside what it carries."""
-    return {
-        **error.details,
+    fixed: dict[str, object] = {
         "code": error.code,
         "kind": error.kind,
         "detail": error.message,
         "retryable": error.retryable,
         "exit_code": code_of(error),
     }
+    return {**fixed, **{name: each for name, each in error.details.items() if name not in fixed}}
+
+
+def told(error: MemorandaError) -> str:
+    """What a person is told about an error: its sentence, and each reason against a policy on a line."""
+    if not isinstance(error, PolicyRejected) or not error.rejections:
+        return error.message
+    reasons = (neutral_line(f"{dotted(path)}: {why}") for path, why in error.rejections)
+    return "\n  ".join((error.ADVICE, *reasons))
 
 
 def help_text() -> str:

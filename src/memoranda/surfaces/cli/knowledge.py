@@ -1,44 +1,44 @@
 """`memoranda knowledge`: documents in, passages out."""
 
-import sys
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
 from memoranda.surfaces.cli import exits
-from memoranda.surfaces.cli.documents import STANDARD_INPUT, read_bytes
-from memoranda.surfaces.cli.options import Cursor, Limit
-from memoranda.surfaces.cli.output import Answer, console_for
+from memoranda.surfaces.cli.documents import STANDARD_INPUT, check_readable, read_bytes
+from memoranda.surfaces.cli.options import Cursor, Limit, id_of
+from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, cell, page_answer
-from memoranda.surfaces.cli.verbs import verb
+from memoranda.surfaces.cli.tables import card, cell, entry, page_answer
+from memoranda.surfaces.cli.taking_in import ingested
+from memoranda.surfaces.cli.verbs import group, verb
+from memoranda.words.errors import Invalid
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.progress import Progress
 
     from memoranda.knowledge.models import SearchResult, Source
 
-knowledge = typer.Typer(help="Documents that runs may be told about: add, search, list them.")
-
-LOOK_AGAIN_SECONDS: Final = 0.1
+knowledge = group("Documents that runs may be told about: add, search, list them.")
 
 SourceKind = Literal["text", "markdown", "transcript"]
 Platform = Annotated[
     bool,
     typer.Option("--platform", help="A document for every organization of this database."),
 ]
-SourceId = Annotated[UUID, typer.Argument(metavar="ID", help="The source's id.")]
+_READ_ID = id_of("`memoranda knowledge list`")
+SourceId = Annotated[UUID, typer.Argument(metavar="ID", parser=_READ_ID, help="The document's id.")]
 
 
 @verb(knowledge, "add")
-async def add_document(
+async def add_documents(
     at: Session,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A file in UTF-8, or - for standard input.")
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="Files in UTF-8, or - for standard input."),
     ],
     *,
     kind: Annotated[
@@ -62,37 +62,67 @@ async def add_document(
         typer.Option(
             "--uri",
             metavar="URI",
-            help="Where it is from. The same URI again replaces the document.",
+            help="Where it is from; the file's own address without it. "
+            "The same URI again replaces the document.",
         ),
     ] = None,
 ) -> Answer:
-    """Add a document and wait until it can be searched. Exit code 10 when it could not be read."""
-    from memoranda.knowledge.extract import kind_of
+    """Add documents and wait until they can be searched. Exit code 10 when one could not be read."""
+    if len(files) > 1 and (title is not None or uri is not None):
+        raise Invalid("--title and --uri speak of one file: add that one by itself.", field="file")
+    check_readable(files)
+    ended = []
+    for file in files:
+        source = await _add(at, file, kind=kind, title=title, platform=platform, uri=uri)
+        ended.append(await ingested(at, source))
+    return _ended(ended)
 
-    name = "standard input" if file == STANDARD_INPUT else PurePath(file).name
-    content = read_bytes(file, most=at.memoranda.settings.max_upload_bytes)
-    source = await at.memoranda.knowledge.add(
+
+async def _add(
+    at: Session,
+    file: str,
+    *,
+    kind: SourceKind | None,
+    title: str | None,
+    platform: bool,
+    uri: str | None,
+) -> "Source":
+    from memoranda.knowledge.extract import kind_of, uri_of
+
+    is_file = file != STANDARD_INPUT
+    name = PurePath(file).name if is_file else "standard input"
+    return await at.memoranda.knowledge.add(
         at.whose(platform=platform),
-        content,
+        read_bytes(file, most=at.memoranda.settings.max_upload_bytes),
         kind=kind or kind_of(name),
         title=title or name,
-        uri=uri,
+        uri=uri or (uri_of(file) if is_file else None),
         platform=platform,
     )
-    return _ended(await ingested(at, source))
 
 
-@verb(knowledge, "search")
+@verb(knowledge, "search", reads=True)
 async def search_documents(
     at: Session,
-    query: Annotated[str, typer.Argument(help="What you look for, in your own words.")],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="What you look for, in your own words.")
+    ],
     limit: Limit = 8,
     platform: Annotated[
-        bool, typer.Option("--platform", help="Search the platform's documents too.")
+        bool,
+        typer.Option(
+            "--platform",
+            help="Search the platform's documents too, as a brief under the default policy does.",
+        ),
     ] = False,
     source: Annotated[
         list[UUID] | None,
-        typer.Option("--source", metavar="ID", help="Search this source alone; may be repeated."),
+        typer.Option(
+            "--source",
+            metavar="ID",
+            parser=_READ_ID,
+            help="Search this document alone; may be repeated.",
+        ),
     ] = None,
 ) -> Answer:
     """Find the passages that answer a query, best first."""
@@ -102,7 +132,7 @@ async def search_documents(
     return Answer(found, lambda: _drawn(found.results))
 
 
-@verb(knowledge, "list")
+@verb(knowledge, "list", reads=True)
 async def list_documents(
     at: Session, limit: Limit = 50, cursor: Cursor = None, platform: Platform = False
 ) -> Answer:
@@ -111,15 +141,15 @@ async def list_documents(
         at.whose(platform=platform), limit=limit, cursor=cursor
     )
     rows = [
-        (each.id, each.title, each.kind, each.status, each.chunks, each.reason)
+        (entry(each.title, each.id, each.reason), each.kind, each.status, each.chunks)
         for each in page.items
     ]
-    columns = ("id", "~title", "kind", "status", "#chunks", "~reason")
+    columns = ("@document", "kind", "status", "#chunks")
     empty = "There is no document yet. Add one with: memoranda knowledge add FILE"
     return page_answer(page, columns, rows, empty)
 
 
-@verb(knowledge, "show")
+@verb(knowledge, "show", reads=True)
 async def show_document(at: Session, source_id: SourceId) -> Answer:
     """Show how far a document is."""
     source = await at.memoranda.knowledge.get(at.who, source_id)
@@ -130,7 +160,7 @@ async def show_document(at: Session, source_id: SourceId) -> Answer:
 async def retry_document(at: Session, source_id: SourceId, platform: Platform = False) -> Answer:
     """Try a failed document again, and wait for its end. Exit code 10 when it fails again."""
     source = await at.memoranda.knowledge.retry(at.whose(platform=platform), source_id)
-    return _ended(await ingested(at, source))
+    return _ended([await ingested(at, source)])
 
 
 @verb(knowledge, "remove")
@@ -140,52 +170,24 @@ async def remove_document(at: Session, source_id: SourceId, platform: Platform =
     return Answer({"id": source_id, "removed": True}, lambda: [card({"removed": source_id})])
 
 
-async def ingested(at: Session, source: "Source") -> "Source":
-    """Work until `source` has come to its end, here or in another process; it may not be alone in line."""
-    import asyncio
-
-    from memoranda.storage import PLATFORM
-    from memoranda.words.ids import new_id
-
-    worker, scope = new_id(), source.organization_id or PLATFORM
-    with _progress(at) as progress:
-        task = progress.add_task(cell(source.title).plain, total=None)
-        while source.status == "pending":
-            claimed = await at.memoranda.knowledge.claim(scope, worker)
-            if claimed is None:
-                await asyncio.sleep(LOOK_AGAIN_SECONDS)
-            else:
-                await at.memoranda.knowledge.ingest(scope, claimed, worker)
-            source = await at.memoranda.knowledge.get(at.who, source.id)
-        progress.update(task, total=1, completed=1)
-    return source
-
-
-def _progress(at: Session) -> "Progress":
-    """A bar on standard error, when a person is watching; it goes when the work is done."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=console_for(sys.stderr),
-        transient=True,
-        disable=at.choices.as_json or not sys.stderr.isatty(),
+def _ended(sources: "list[Source]") -> Answer:
+    """One document as it is, and several as a list; all have come to their end."""
+    failed = any(source.status == "failed" for source in sources)
+    shown = [
+        {
+            "source": source.id,
+            "title": source.title,
+            "status": source.status,
+            "chunks": source.chunks,
+            "reason": source.reason,
+        }
+        for source in sources
+    ]
+    return Answer(
+        sources if len(sources) > 1 else sources[0],
+        lambda: [card(each) for each in shown],
+        exits.UNSUCCESSFUL if failed else exits.DONE,
     )
-
-
-def _ended(source: "Source") -> Answer:
-    failed = source.status == "failed"
-    shown = {
-        "source": source.id,
-        "title": source.title,
-        "status": source.status,
-        "chunks": source.chunks,
-        "reason": source.reason,
-    }
-    return Answer(source, lambda: [card(shown)], exits.UNSUCCESSFUL if failed else exits.DONE)
 
 
 def _drawn(results: "list[SearchResult]") -> "list[RenderableType]":
@@ -194,6 +196,8 @@ def _drawn(results: "list[SearchResult]") -> "list[RenderableType]":
     drawn: list[RenderableType] = []
     for result in results:
         heading = Text(f"{result.score:.3f}  ", style="bold")
-        place = f" · {result.place}" if result.place else ""
-        drawn += [heading.append_text(cell(f"{result.title}{place}")), cell(result.text), Text("")]
+        place = result.place or result.at
+        title = f"{result.title} · {place}" if place else result.title
+        said = f"{result.speaker}: {result.text}" if result.speaker else result.text
+        drawn += [heading.append_text(cell(title)), cell(said), Text("")]
     return drawn

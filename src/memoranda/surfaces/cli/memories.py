@@ -1,27 +1,40 @@
 """`memoranda remember`, `forget` and `memories`: facts that outlive a run."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, User
+from memoranda.surfaces.cli.names import whose
+from memoranda.surfaces.cli.options import (
+    Agent,
+    Conversation,
+    Cursor,
+    Limit,
+    Run,
+    User,
+    id_of,
+    time_of,
+)
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, page_answer, when
+from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import room, verb
 
 if TYPE_CHECKING:
     from memoranda.memories.models import Memory
 
-MemoryId = Annotated[UUID, typer.Argument(metavar="ID", help="The memory's id.")]
+MemoryId = Annotated[
+    UUID,
+    typer.Argument(metavar="ID", parser=id_of("`memoranda memories`"), help="The memory's id."),
+]
 
 
 async def remember(
     at: Session,
-    text: Annotated[str, typer.Argument(help="The fact, in a sentence or two.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, in a sentence or two.")],
     *,
     agent: Agent = None,
     user: User = None,
@@ -30,8 +43,8 @@ async def remember(
         typer.Option(
             "--attribute",
             metavar="NAME",
-            help="What it is about, such as preference.tone: a later text for the same "
-            "attribute takes its place.",
+            help="What it is about: `observation.` or `preference.` and a name, such as "
+            "preference.tone. A later text for the same attribute takes its place.",
         ),
     ] = None,
     title: Annotated[
@@ -46,7 +59,13 @@ async def remember(
     ] = None,
     expires_at: Annotated[
         datetime | None,
-        typer.Option("--expires-at", metavar="TIME", help="It counts until this time, in UTC."),
+        typer.Option(
+            "--expires-at",
+            metavar="TIME",
+            parser=time_of,
+            help="It counts until this time, such as 2027-01-31 or 2027-01-31T09:00Z; "
+            "in UTC where it names no zone.",
+        ),
     ] = None,
     conversation: Conversation = None,
     run: Run = None,
@@ -60,7 +79,7 @@ async def remember(
         title=title,
         category=category,
         tags=tuple(tag or ()),
-        expires_at=expires_at.replace(tzinfo=UTC) if expires_at else None,
+        expires_at=expires_at,
         attribute=attribute,
         run_id=run,
         conversation_id=conversation,
@@ -85,10 +104,12 @@ async def memories(
         limit=limit,
         cursor=cursor,
     )
+    known_to = await whose(at, page.items, nobody="everybody")
     rows = [
-        (each.id, each.text, _audience(each), _about(each), each.recorded_at) for each in page.items
+        (entry(each.text, each.id, _about(each)), who, each.recorded_at)
+        for each, who in zip(page.items, known_to, strict=True)
     ]
-    columns = ("id", "~text", "for", "~about", "since")
+    columns = ("@memory", "~for", "since")
     empty = "Nothing is remembered yet. Begin with: memoranda remember TEXT"
     return page_answer(page, columns, rows, empty)
 
@@ -109,21 +130,13 @@ async def history(at: Session, memory_id: MemoryId) -> Answer:
     return Answer(listing(revisions), lambda: listed(columns, rows, empty="There is no revision."))
 
 
-def _audience(memory: "Memory") -> str:
-    """Who may know it, in words."""
-    if memory.user_id is None and memory.agent_id is None:
-        return "everybody"
-    parts = {"a user": memory.user_id, "an agent": memory.agent_id}
-    return " with ".join(word for word, named in parts.items() if named)
-
-
 def _about(memory: "Memory") -> str | None:
     """The attribute, without the long id that a subject key has before it."""
-    return memory.subject_key and memory.subject_key.split(":", 2)[-1]
+    return memory.subject_key and f"about {memory.subject_key.split(':', 2)[-1]}"
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the root, which is where `remember` and `forget` belong."""
     verb(app, "remember")(remember)
     verb(app, "forget")(forget)
-    verb(room(app, "memories", memories), "history")(history)
+    verb(room(app, "memories", memories), "history", reads=True)(history)

@@ -1,11 +1,39 @@
 """The options that many commands share, each declared once."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
 import typer
 
-_EVERYWHERE = "For every command"
+from memoranda.surfaces.cli.help import SHARED_PANEL
+
+
+def id_of(shown_by: str) -> Callable[[str], UUID]:
+    """Reads an id; what is none is told which command shows them."""
+
+    def read(text: str) -> UUID:
+        try:
+            return UUID(text)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is no id. Give one as {shown_by} shows it."
+            ) from None
+
+    return read
+
+
+def time_of(text: str) -> datetime:
+    """Reads a day or a time; one that names no zone is in UTC."""
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is no time. Write one such as 2027-01-31 or 2027-01-31T09:00Z."
+        ) from None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
 
 Db = Annotated[
     str | None,
@@ -14,7 +42,7 @@ Db = Annotated[
         metavar="URL",
         help="The database: a file, sqlite:///file or postgresql://… "
         "Without it MEMORANDA_DB counts, else a file in your data directory.",
-        rich_help_panel=_EVERYWHERE,
+        rich_help_panel=SHARED_PANEL,
         show_default=False,
     ),
 ]
@@ -25,7 +53,7 @@ Organization = Annotated[
         metavar="ID",
         help="Act in this organization of the database, by id or external id, "
         "and not in its default one.",
-        rich_help_panel=_EVERYWHERE,
+        rich_help_panel=SHARED_PANEL,
         show_default=False,
     ),
 ]
@@ -34,7 +62,7 @@ Json = Annotated[
     typer.Option(
         "--json",
         help="Print one JSON document, and problems as JSON on standard error.",
-        rich_help_panel=_EVERYWHERE,
+        rich_help_panel=SHARED_PANEL,
     ),
 ]
 
@@ -47,12 +75,28 @@ User = Annotated[
     typer.Option("--user", metavar="USER", help="A user, by id or external id."),
 ]
 Trigger = Annotated[
-    UUID | None, typer.Option("--trigger", metavar="ID", help="The trigger that starts the run.")
+    UUID | None,
+    typer.Option(
+        "--trigger",
+        metavar="ID",
+        parser=id_of("your own system"),
+        help="The trigger that starts the run, by the id that your own system has for it.",
+    ),
 ]
-Run = Annotated[UUID | None, typer.Option("--run", metavar="ID", help="The run that asks.")]
+Run = Annotated[
+    UUID | None,
+    typer.Option(
+        "--run", metavar="ID", parser=id_of("`memoranda runs create`"), help="The run that asks."
+    ),
+]
 Conversation = Annotated[
     UUID | None,
-    typer.Option("--conversation", metavar="ID", help="The conversation that it belongs to."),
+    typer.Option(
+        "--conversation",
+        metavar="ID",
+        parser=id_of("`memoranda conversations list`"),
+        help="The conversation that it belongs to.",
+    ),
 ]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="At most this many.")]
 Cursor = Annotated[

@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from rich.console import Console, RenderableType
 
-WIDEST: Final = 10_000
 UNWATCHED_WIDTH: Final = 200
 """Columns for a file or a pipe, where nothing says how wide a line may be."""
 
-Value = Union["BaseModel", Mapping[str, Any], None]
+Value = Union["BaseModel", Mapping[str, Any], Sequence["BaseModel"], None]
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,11 @@ def show(answer: Answer, *, as_json: bool) -> None:
         if answer.value is not None:
             print_json(answer.value)
         return
-    from rich.measure import Measurement
-
     console = console_for(sys.stdout)
-    wide = console.options.update(max_width=WIDEST)
+    screen = console.width
     for part in answer.drawn():
         # A table that is wider than the screen is broken by the terminal: nothing of it is cut off.
-        least = Measurement.get(console, wide, part).minimum
-        console.width = max(console.width, 0 if isinstance(part, Text) else least)
+        console.width = max(screen, getattr(part, "least_width", 0))
         console.print(part, soft_wrap=isinstance(part, Text))
 
 

@@ -6,15 +6,16 @@ from uuid import UUID
 import typer
 
 from memoranda.surfaces.cli.documents import parse_json
-from memoranda.surfaces.cli.options import Agent, Cursor, Limit, Trigger, User
+from memoranda.surfaces.cli.options import Agent, Cursor, Limit, Trigger, User, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, page_answer, when
-from memoranda.surfaces.cli.verbs import verb
+from memoranda.surfaces.cli.verbs import group, verb
 
-runs = typer.Typer(help="Runs of agents: start one, look at it, read its log.")
+runs = group("Runs of agents: start one, look at it, read its log.")
 
-RunId = Annotated[UUID, typer.Argument(metavar="ID", help="The run's id.")]
+_READ_ID = id_of("`memoranda runs create`")
+RunId = Annotated[UUID, typer.Argument(metavar="ID", parser=_READ_ID, help="The run's id.")]
 
 
 @verb(runs, "create")
@@ -25,7 +26,8 @@ async def create_run(
     user: User = None,
     trigger: Trigger = None,
     parent: Annotated[
-        UUID | None, typer.Option("--parent", metavar="ID", help="The run that started it.")
+        UUID | None,
+        typer.Option("--parent", metavar="ID", parser=_READ_ID, help="The run that started it."),
     ] = None,
     input: Annotated[
         str | None, typer.Option("--input", metavar="JSON", help="What it is given, as JSON.")
@@ -43,14 +45,14 @@ async def create_run(
     return Answer(made, lambda: [card(dict(made))])
 
 
-@verb(runs, "show")
+@verb(runs, "show", reads=True)
 async def show_run(at: Session, run_id: RunId) -> Answer:
     """Show one run."""
     found = await at.memoranda.runs.get(at.who, run_id)
     return Answer(found, lambda: [card(dict(found))])
 
 
-@verb(runs, "logs")
+@verb(runs, "logs", reads=True)
 async def show_logs(
     at: Session, run_id: RunId, limit: Limit = 100, cursor: Cursor = None
 ) -> Answer:

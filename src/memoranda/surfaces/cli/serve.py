@@ -124,7 +124,9 @@ def _listen(host: str, port: int) -> socket.socket:
         raise Invalid(f"The port is {port} and must be between 0 and 65535.", field="port")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        made = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        # Named as TCP: asyncio sends small answers at once only on sockets that say what they are.
+        return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach())
     except (OSError, UnicodeError) as error:
         raise Unavailable(
             f"{host}, port {port} can't be listened on: {error}. "

@@ -38,10 +38,11 @@ class Choices:
 
     def settings(self, **given: object) -> "Settings":
         """The settings of the environment, under what the command line says. Raises `Invalid`."""
-        from memoranda.settings import Settings
+        from memoranda.settings import Settings, default_db
 
-        said = given if self.db is None else {**given, "db": self.db}
-        return Settings.load(**said)
+        if self.db is None:
+            return Settings.load(**given)
+        return Settings.load(**given, db=default_db()).on(self.db)
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,35 @@ class Session:
 
 
 @asynccontextmanager
-async def opened(choices: Choices, settings: "Settings | None" = None) -> AsyncIterator[Session]:
-    """Open the database that was chosen, acting as owner of the organization that was chosen."""
+async def opened(
+    choices: Choices, settings: "Settings | None" = None, *, reads: bool = False
+) -> AsyncIterator[Session]:
+    """Open the database that was chosen, acting as owner of the organization that was chosen.
+
+    Who only `reads` makes no database: `NotFound` where there is none, but for the file that
+    is used when none is named.
+    """
     from memoranda.app import Memoranda
 
     settings = settings or choices.settings()
+    if reads:
+        _check_there(settings.db)
     async with Memoranda.open(settings.db, settings=settings) as memoranda:
         yield Session(memoranda, await _owner(memoranda, choices.organization), choices)
+
+
+def _check_there(db: str) -> None:
+    """A name with a slip in it would else be a new, empty database, which knows nothing."""
+    from memoranda.settings import default_db
+    from memoranda.storage.health import missing_file
+
+    missing = None if db == default_db() else missing_file(db)
+    if missing is not None:
+        raise NotFound(
+            f"There is no database at {missing}: check the name that --db or MEMORANDA_DB gives. "
+            "A command that writes makes one there, such as memoranda remember.",
+            database=str(missing),
+        )
 
 
 async def _owner(memoranda: "Memoranda", organization: str | None) -> "Principal":

@@ -7,25 +7,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
+from memoranda.surfaces.cli.fitting import Fitted
 from memoranda.surfaces.cli.output import Answer
 from memoranda.words.text import neutral_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
     from memoranda.words.page import Page
 
 Cell = object
-LEAST_WIDTH: Final = 12
+LEAST: Final = {"~": 12, "@": 36}
+"""How narrow a column that wraps may become: some words, or an id."""
 
 
 def table(
     columns: Sequence[str], rows: Iterable[Iterable[Cell]], *, title: str | None = None
-) -> "Table":
+) -> Fitted:
     """A table with a header, less the columns that hold nothing.
 
-    `#` before a column's name sets its numbers to the right; `~` lets its text wrap.
+    `#` before a column's name sets its numbers to the right; `~` lets its text wrap, and `@`
+    lets it wrap above an id, which stays whole (see `entry`).
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -35,19 +37,21 @@ def table(
     )
     cells = [[cell(value) for value in row] for row in rows]
     filled = [any(row[place] for row in cells) for place, _ in enumerate(columns)]
+    least, wanted = [], []
     for place, column in compress(list(enumerate(columns)), filled):
-        longest = max(row[place].cell_len for row in cells)
-        wraps = column.startswith("~")
+        name = column.lstrip("#~@")
         drawn.add_column(
-            column.lstrip("#~"),
-            justify="right" if column.startswith("#") else "left",
-            no_wrap=not wraps,
-            overflow="fold",
-            min_width=min(longest, LEAST_WIDTH) if wraps else longest,
+            name, justify="right" if column.startswith("#") else "left", overflow="fold"
         )
+        wanted.append(max(len(name), *(_widest(row[place]) for row in cells)))
+        least.append(min(wanted[-1], LEAST.get(column[:1], wanted[-1])))
     for row in cells:
         drawn.add_row(*compress(row, filled))
-    return drawn
+    return Fitted(drawn, least, wanted)
+
+
+def _widest(drawn: Text) -> int:
+    return max((line.cell_len for line in drawn.split("\n")), default=0)
 
 
 def card(pairs: Mapping[str, Cell]) -> Text:
@@ -70,6 +74,14 @@ def cell(value: Cell) -> Text:
     if isinstance(value, datetime):
         return Text(value.astimezone(UTC).strftime("%Y-%m-%d"))
     return Text(neutral_line(str(value)))
+
+
+def entry(said: Cell, id_: Cell, *more: Cell) -> Text:
+    """The first cell of a row: what it says, whatever `more` there is to say, and its id below, whole."""
+    drawn = cell(said)
+    lines = [drawn] if drawn.plain else []
+    lines += [cell(each) for each in more if each]
+    return Text("\n").join([*lines, Text(str(id_), style="dim")])
 
 
 def when(moment: datetime) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.help import SHARED_LINE, PlainCommand, PlainGroup
 from memoranda.surfaces.cli.options import Db, Json, Organization
 from memoranda.surfaces.cli.output import Answer, complain, print_json, show
 from memoranda.surfaces.cli.session import Choices, opened
@@ -19,11 +20,16 @@ Run = Callable[..., Answer]
 _SHARED = (("db", Db, None), ("organization", Organization, None), ("as_json", Json, False))
 
 
-def verb(app: typer.Typer, name: str) -> Callable[[Callable[..., Awaitable[Answer]]], Run]:
-    """Make a command of an async function; the database is open while it runs."""
+def verb(
+    app: typer.Typer, name: str, *, reads: bool = False
+) -> Callable[[Callable[..., Awaitable[Answer]]], Run]:
+    """Make a command of an async function; the database is open while it runs.
+
+    One that only `reads` makes no database where there is none.
+    """
 
     def register(fn: Callable[..., Awaitable[Answer]]) -> Run:
-        return _registered(app, name, fn, _in_session(fn))
+        return _registered(app, name, fn, _in_session(fn, reads=reads))
 
     return register
 
@@ -37,22 +43,27 @@ def closed_verb(app: typer.Typer, name: str) -> Callable[[Run], Run]:
     return register
 
 
+def group(help_text: str) -> typer.Typer:
+    """Make an empty group of commands, which shows its help when it is called without one."""
+    return typer.Typer(help=help_text, cls=PlainGroup, no_args_is_help=True)
+
+
 def room(app: typer.Typer, name: str, fn: Callable[..., Awaitable[Answer]]) -> typer.Typer:
-    """Make a group of commands that answers with `fn` when it is called without one."""
-    group = typer.Typer(help=inspect.getdoc(fn))
-    group.callback(invoke_without_command=True)(_command(fn, _in_session(fn)))
-    app.add_typer(group, name=name)
-    return group
+    """Make a group of commands that answers with `fn`, which only reads, when it is called without one."""
+    made = typer.Typer(help=inspect.getdoc(fn), cls=PlainGroup, epilog=SHARED_LINE)
+    made.callback(invoke_without_command=True)(_command(fn, _in_session(fn, reads=True)))
+    app.add_typer(made, name=name)
+    return made
 
 
 def _registered(app: typer.Typer, name: str, fn: Callable[..., Any], run: Run) -> Run:
-    app.command(name)(_command(fn, run))
+    app.command(name, cls=PlainCommand, epilog=SHARED_LINE)(_command(fn, run))
     return run
 
 
-def _in_session(fn: Callable[..., Awaitable[Answer]]) -> Run:
+def _in_session(fn: Callable[..., Awaitable[Answer]], *, reads: bool) -> Run:
     async def inside(choices: Choices, arguments: dict[str, Any]) -> Answer:
-        async with opened(choices) as session:
+        async with opened(choices, reads=reads) as session:
             return await fn(session, **arguments)
 
     def run(choices: Choices, **arguments: Any) -> Answer:
@@ -99,12 +110,13 @@ def answered(run: Callable[[], Answer], choices: Choices) -> int:
         if choices.as_json:
             print_json(exits.problem(error), problem=True)
         else:
-            complain(error.message)
+            complain(exits.told(error))
         return exits.code_of(error)
     except KeyboardInterrupt:
         return exits.INTERRUPTED
-    except BrokenPipeError:
-        raise  # whoever read the output has seen enough; Typer ends quietly
+    except (BrokenPipeError, typer.BadParameter):
+        # Typer tells a wrong command line, and ends quietly when the reader has seen enough.
+        raise
     except Exception as error:  # noqa: BLE001 - a person at a terminal is owed a sentence for anything
         return _defect(error, choices)
     return answer.exit_code

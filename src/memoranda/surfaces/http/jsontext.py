@@ -17,12 +17,15 @@ def read_json(body: bytes) -> object:
     """The value that `body` states.
 
     Raises `BrokenBody` for what is no JSON: other encodings than UTF-8, NaN and its kin, numbers
-    that nothing can hold, nesting beyond 64 levels. Raises `Invalid`, naming the place, for a
+    that nothing can hold, a name twice in one object, nesting beyond 64 levels. Raises `Invalid`, naming the place, for a
     text with a NUL or half of a surrogate pair.
     """
     try:
         value: object = json.loads(
-            body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_no_constant
+            body.decode("utf-8-sig"),
+            parse_float=_finite,
+            parse_constant=_no_constant,
+            object_pairs_hook=_object,
         )
     except json.JSONDecodeError as error:
         raise BrokenBody(
@@ -35,7 +38,10 @@ def read_json(body: bytes) -> object:
     except RecursionError:
         raise _too_deep() from None
     except ValueError:
-        raise BrokenBody("The body holds a number with more digits than can be read.") from None
+        raise BrokenBody(
+            "The body holds a number that JSON can't say or nothing here can hold: "
+            "NaN, Infinity, or one with too many digits."
+        ) from None
     if body.count(b"[") + body.count(b"{") > DEEPEST or b"\\u" in body:
         _check_places(value)
     return value
@@ -72,6 +78,14 @@ def _too_deep() -> BrokenBody:
     return BrokenBody(
         f"The body is nested too deeply; {DEEPEST} levels are the most.", limit=DEEPEST
     )
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of names that are all different: of two equal ones, each reader takes another."""
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        raise BrokenBody("The body has an object that names one thing twice: name it once.")
+    return read
 
 
 def _finite(written: str) -> float:

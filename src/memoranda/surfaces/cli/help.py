@@ -1,0 +1,71 @@
+"""Help pages in plain words: no type where a flag or a text says enough, and what all commands share once."""
+
+from typing import Any, Final
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+SHARED_PANEL: Final = "For every command"
+SHARED_LINE: Final = "For every command: --db URL, --organization ID, --json (memoranda --help)."
+
+
+class _Plain:
+    """What both kinds of pages do; the root alone shows the shared options one by one."""
+
+    shows_shared = False
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # mixed into a command
+        for each in found:
+            if isinstance(each, TyperArgument):
+                vars(each)["display_type_rich"] = lambda **_: None  # FILE says more than <str>
+            elif each.is_flag and each.metavar is None:
+                each.metavar = ""  # else a flag is shown with a <bool> that nobody can give
+        return found
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            left: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]  # see above
+        except typer.BadParameter as error:
+            error.message = _plainly(error.message)
+            raise
+        return left
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        pieces: list[str] = super().collect_usage_pieces(ctx)  # type: ignore[misc]  # see above
+        return [piece.replace("{", "").replace("}", "") for piece in pieces]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        shared = [
+            each
+            for each in self.get_params(ctx)
+            if getattr(each, "rich_help_panel", None) == SHARED_PANEL and not self.shows_shared
+        ]
+        for each in shared:
+            each.hidden = True  # on the page alone: a shell still completes them
+        try:
+            super().format_help(ctx, formatter)  # type: ignore[misc]  # see above
+        finally:
+            for each in shared:
+                each.hidden = False
+
+
+def _plainly(complaint: str) -> str:
+    """The complaint about a value, less what a validator says for programmers."""
+    if complaint.startswith("Input should be a valid integer"):
+        return "it must be a whole number."
+    return complaint.removeprefix("Value error, ")
+
+
+class PlainCommand(_Plain, TyperCommand):
+    """A command with a plain help page."""
+
+
+class PlainGroup(_Plain, TyperGroup):
+    """A group of commands with one."""
+
+
+class PlainRoot(PlainGroup):
+    """The program itself, whose page tells what every command takes."""
+
+    shows_shared = True

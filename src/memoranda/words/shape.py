@@ -1,0 +1,44 @@
+"""What is wrong with a value's shape, in a sentence that tells a person what belongs there."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+_SENTENCES: Final[Mapping[str, str]] = {
+    "missing": "This is missing; it has to be there.",
+    "extra_forbidden": "There is no such field; leave it out.",
+    "bool_type": "This must be true or false.",
+    "bool_parsing": "This must be true or false.",
+    "int_type": "This must be a whole number.",
+    "int_parsing": "This must be a whole number.",
+    "int_from_float": "This must be a whole number.",
+    "float_type": "This must be a number.",
+    "float_parsing": "This must be a number.",
+    "string_type": "This must be a text.",
+    "list_type": "This must be a list.",
+    "tuple_type": "This must be a list.",
+    "dict_type": "This must be an object.",
+    "model_type": "This must be an object.",
+    "model_attributes_type": "This must be an object.",
+    "uuid_parsing": "This must be an id.",
+    "uuid_type": "This must be an id.",
+}
+_BOUNDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "string_too_short": lambda bound: f"This must have at least {bound['min_length']} characters.",
+    "greater_than": lambda bound: f"This must be more than {bound['gt']}.",
+    "greater_than_equal": lambda bound: f"This must be at least {bound['ge']}.",
+    "less_than": lambda bound: f"This must be less than {bound['lt']}.",
+    "less_than_equal": lambda bound: f"This must be at most {bound['le']}.",
+    "literal_error": lambda bound: f"This must be one of {bound['expected']}.",
+    "enum": lambda bound: f"This must be one of {bound['expected']}.",
+}
+
+
+def misshapen(found: Mapping[str, Any]) -> str:
+    """The sentence for one error of a pydantic validation; it repeats nothing that was sent."""
+    kind = found["type"]
+    if kind in _SENTENCES:
+        return _SENTENCES[kind]
+    if kind in _BOUNDS:
+        return _BOUNDS[kind](found["ctx"])
+    said = str(found["msg"]).removeprefix("Value error, ")
+    return said if said.endswith(".") else f"{said}."
