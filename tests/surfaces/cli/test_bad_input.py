@@ -74,7 +74,7 @@ def test_a_policy_that_was_not_asked_for_by_version_is_not_told_of_one(local: Cl
 
 def test_a_problem_begins_with_its_code(local: Cli) -> None:
     problem = local("policies", "show", "nope", "--json").problem
-    assert list(problem)[0] == "code"
+    assert next(iter(problem)) == "code"
 
 
 WRONG: dict[str, tuple[tuple[str, ...], int]] = {
