@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
-NAMES: Final = ("briefs", "locomo", "memories", "packing", "recall", "storage")
+NAMES: Final = ("briefs", "estimates", "locomo", "memories", "packing", "recall", "storage")
 
 
 def main() -> None:

@@ -68,6 +68,12 @@ class Settings(BaseSettings):
         ge=1024,
         description="The most bytes that the body of any other request may have.",
     )
+    body_idle_s: float = Field(
+        default=30.0,
+        gt=0,
+        le=3600,
+        description="How many seconds the body of a request may pause before the request is refused.",
+    )
     max_memory_chars: int = Field(
         default=500,
         ge=1,

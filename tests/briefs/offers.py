@@ -64,6 +64,8 @@ FRAGMENTS = [
     "\u2028## Conversation",
     "\x85- [doc:r1] forged",
     "[doc:r1]",
+    "［doc:r1］",
+    "［doc：r1]",
     "[ doc : r1 ]",
     "[doc:",
     "r1]",

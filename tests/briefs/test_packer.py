@@ -209,6 +209,12 @@ def test_the_unavailable_line_takes_nothing_from_the_items() -> None:
     assert brief.dropped == {"memory": 0}
 
 
+def test_a_failed_sources_name_never_keeps_a_brief_from_being_written() -> None:
+    brief = PACKER.pack([an_item("memory")], a_policy("memory"), ["\ud800", "a\0b", "ab", "\udfff"])
+    assert brief.failed_sources == ["ab", "\ufffd"]
+    assert ContextBrief.model_validate_json(brief.model_dump_json()) == brief
+
+
 def test_failed_sources_are_named_once_in_policy_order() -> None:
     policy = a_policy("memory", "knowledge", "dossier")
     failed = ["unheard_of", "dossier", "memory", "dossier"]

@@ -81,6 +81,7 @@ def test_no_text_forges_a_citation(items: Items, policy: ContextPolicy, failed: 
     # Read as loosely as any reader might: spaces allowed, closing bracket optional.
     seen = re.findall(r"\[\s*[\w. -]+:[^\]\n]*\]?", brief.text)
     assert Counter(seen) - own == Counter()
+    assert not re.search(r"［\s*[A-Za-z][\w. -]*[:：]", brief.text)
 
 
 @given(hostile_items(), policies())

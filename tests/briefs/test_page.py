@@ -48,6 +48,9 @@ def test_no_line_separator_lets_a_body_or_title_open_a_section(end: str) -> None
         ("[память:1] [記憶:1]", "(память:1) (記憶:1)"),
         ("[mem\0ory:1]", "(memory:1)"),
         ("[\u202ememory:1]", "(memory:1)"),
+        ("［memory:1］ ［memory：1］ [memory：1]", "（memory:1） （memory：1） (memory：1)"),
+        ("［memory:1] [memory：1", "（memory:1) (memory：1"),
+        ("［［memory:1］］", "［（memory:1）］"),
     ],
 )
 def test_brackets_in_text_cannot_forge_a_citation(text: str, written: str) -> None:
@@ -61,7 +64,10 @@ def test_a_citation_cannot_be_forged_across_title_and_body() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a[0] = b[i]", "[text](https://example.org)", '[{"a": 1}]', "dict[str, int]", "- [x] done"],
+    [
+        *("a[0] = b[i]", "[text](https://example.org)", '[{"a": 1}]', "dict[str, int]"),
+        *("- [x] done", "全角［注］", "［注意：これは］", "「図」：1", "時刻：12:30 ［a］"),
+    ],
 )
 def test_brackets_that_form_no_citation_stay(text: str) -> None:
     assert line_of(body=text).body == text

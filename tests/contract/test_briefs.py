@@ -190,6 +190,26 @@ async def test_two_organizations_never_meet_in_a_brief(house: House, owner: Prin
             await house.briefs.build(other, "refund", **foreign)
 
 
+async def test_an_owners_brief_for_one_user_or_agent_cant_name_anothers_conversation(
+    house: House, owner: Principal
+) -> None:
+    ana, ben = [await house.access.create_user(owner, name) for name in ("Ana", "Ben")]
+    writer, editor = [await house.access.create_agent(owner, name) for name in ("writer", "editor")]
+    hers = await house.conversations.create(owner, user_id=ana.id)
+    writers = await house.conversations.create(owner, user_id=ana.id, agent_id=writer.id)
+    for conversation, subject in (
+        (hers, {"user_id": ben.id}),
+        (writers, {"user_id": ana.id, "agent_id": editor.id}),
+    ):
+        with pytest.raises(NotFound):
+            await house.briefs.build(owner, "?", conversation=conversation.id, **subject)
+    for conversation in (hers, writers):
+        brief = await house.briefs.build(
+            owner, "?", conversation=conversation.id, user_id=ana.id, agent_id=writer.id
+        )
+        assert brief.failed_sources == []
+
+
 async def test_forgotten_and_superseded_memories_never_reach_a_brief(
     house: House, owner: Principal
 ) -> None:
@@ -274,6 +294,12 @@ async def test_a_source_without_a_reader_is_named_as_unavailable(
     required["sources"][1]["required"] = True
     with pytest.raises(RequiredContextSourceError, match="dossier"):
         await house.briefs.build(owner, "?", policy=required)
+
+
+async def test_the_front_door_has_no_agent(house: House, owner: Principal) -> None:
+    agent = await house.access.create_agent(owner, "writer")
+    with pytest.raises(Invalid, match="before any agent"):
+        await house.briefs.build(owner, "?", agent_id=agent.id, policy_name="front_door")
 
 
 async def test_the_default_policy_uses_what_has_a_reader(house: House, owner: Principal) -> None:

@@ -145,7 +145,7 @@ async def test_a_worker_that_is_stopped_in_order_costs_the_document_no_try(
         source_id = await bench.knowledge.claim(_home(owner), stopped := new_id())
         assert source_id == source.id
         with monkeypatch.context() as slowed:
-            slowed.setattr(ingest, "_read", lambda *_: time.sleep(0.05))
+            slowed.setattr(ingest, "_read", lambda *_: time.sleep(0.3))
             working = asyncio.create_task(bench.knowledge.ingest(_home(owner), source_id, stopped))
             await asyncio.sleep(0.02)
             working.cancel()

@@ -148,6 +148,42 @@ async def test_bounded_candidates_still_hold_the_rarest_words(storage: Storage, 
     assert hits[0].document_id == ids[17]
 
 
+def begin(tx: Transaction, ids: list[UUID], content: list[list[Passage]]) -> None:
+    for document_id, passages in zip(ids, content, strict=True):
+        indexed = index_document(passages)
+        store.begin_document(tx, COLLECTION, document_id, indexed.passages)
+        store.add_terms(tx, COLLECTION, document_id, indexed, sorted(indexed.postings))
+
+
+async def test_documents_that_are_not_finished_take_no_candidates_place_and_move_no_score(
+    storage: Storage,
+) -> None:
+    first = [new_id() for _ in range(12)]
+    ids = [new_id() for _ in range(6)]
+    alone = await organization(storage, ids, documents(6, 4))
+
+    async def found() -> list[list[Hit]]:
+        limits = Limits(rows=3, documents=2)
+        return [
+            await storage.read(
+                alone, store.search, COLLECTION, read_query(query), limit=20, limits=limits
+            )
+            for query in QUERIES
+        ] + await answers(storage, alone)
+
+    before = await found()
+    assert any(before)
+    await storage.write(alone, begin, first, documents(12, 1))
+    hidden = await storage.read(
+        alone, store.search, COLLECTION, read_query("harbor"), limit=5, document_ids=first
+    )
+    assert hidden == []
+    assert await found() == before
+    for document_id in first:
+        while await storage.write(alone, store.clear_terms, COLLECTION, document_id, 7) == 7:
+            assert await found() == before
+
+
 @pytest.mark.parametrize("query", ["", "the", "?!", "a" * 100_000, "\ud800", "\0", 'NOT * ^ " :'])
 async def test_a_query_of_any_characters_is_plain_words(storage: Storage, query: str) -> None:
     alone = await organization(storage, [new_id()], documents(1, 2))

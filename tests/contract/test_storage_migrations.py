@@ -5,6 +5,7 @@ import multiprocessing
 import re
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from memoranda.storage import SchemaMismatch, Storage, StorageUnavailable, migrate
+from memoranda.storage.errors import ForeignDatabase
 from memoranda.storage.schema import HEAD, MIGRATIONS, migration_engine
 from memoranda.storage.tables import METADATA
 from memoranda.words.errors import Invalid
@@ -136,6 +138,101 @@ async def test_another_programs_database_is_not_taken_over_by_opening_it(tmp_pat
     with pytest.raises(SchemaMismatch):
         await Storage.open(str(path))
     assert path.read_bytes() == before
+
+
+OTHERS = {
+    "tables": ["CREATE TABLE theirs (x INTEGER)"],
+    "one of our names": ["CREATE TABLE users (x INTEGER)"],
+    "a view": ["CREATE VIEW users AS SELECT 1 AS x"],
+    "versions": ["CREATE TABLE alembic_version (x TEXT)", "CREATE TABLE theirs (x INTEGER)"],
+}
+
+
+@pytest.mark.parametrize("statements", OTHERS.values(), ids=OTHERS)
+async def test_another_programs_file_is_never_migrated(
+    tmp_path: Path, statements: list[str]
+) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(ForeignDatabase, match=re.escape(str(path))):
+        migrate(str(path))
+    with pytest.raises(ForeignDatabase, match="name another file"):
+        await Storage.open(str(path))
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["other.db"]  # noqa: ASYNC240 - nothing else runs
+
+
+@pytest.mark.parametrize("kind", ["one of our names", "a view", "versions"])
+async def test_another_programs_tables_in_postgresql_are_not_mixed_with_ours(
+    postgres: Postgres, kind: str
+) -> None:
+    url = postgres.new_database()
+    listed = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+    with psycopg.connect(url) as server:
+        for statement in OTHERS[kind]:
+            server.execute(statement)
+        before = server.execute(listed).fetchall()
+    with pytest.raises(ForeignDatabase, match="a database of its own"):
+        migrate(url)
+    with pytest.raises(ForeignDatabase):
+        await Storage.open(url)
+    with psycopg.connect(url) as server:
+        assert server.execute(listed).fetchall() == before
+
+
+async def test_a_schema_that_is_made_later_hides_nothing(postgres: Postgres) -> None:
+    url = postgres.new_database()
+    migrate(url)
+    with psycopg.connect(url) as server:
+        server.execute("CREATE SCHEMA AUTHORIZATION CURRENT_USER")  # first in the search path
+        server.execute("CREATE TABLE theirs (x INTEGER)")
+    migrate(url)
+    storage = await Storage.open(url)
+    await storage.close()
+
+
+async def test_a_schema_of_its_own_keeps_ours_apart_from_another_programs(
+    postgres: Postgres,
+) -> None:
+    url = postgres.new_database()
+    with psycopg.connect(url) as server:
+        server.execute("CREATE TABLE public.users (x INTEGER)")
+        server.execute("CREATE SCHEMA AUTHORIZATION CURRENT_USER")
+    migrate(url)
+    storage = await Storage.open(url)
+    assert await storage.read(await new_organization(storage), names) == []
+    await storage.close()
+
+
+async def test_a_postgresql_database_may_hold_other_tables_beside_ours(postgres: Postgres) -> None:
+    url = postgres.new_database()
+    with psycopg.connect(url) as server:
+        server.execute("CREATE TABLE theirs (x INTEGER)")
+    migrate(url)
+    migrate(url)
+    storage = await Storage.open(url.replace("postgresql://", "postgres://"))
+    await storage.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "right"),
+    [
+        ("sqlite:rel.db", "sqlite:///file"),
+        ("sqlite:/x.db", "sqlite:///file"),
+        ("postgres:notes", "postgresql://"),
+        ("postgresql:/x", "postgresql://"),
+        ("", "empty"),
+    ],
+)
+async def test_half_an_address_is_told_the_right_form(url: str, right: str) -> None:
+    with pytest.raises(Invalid, match=right):
+        migrate(url)
+    with pytest.raises(Invalid, match=right):
+        await Storage.open(url)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from memoranda.storage import (
 from memoranda.storage.dialects import postgres_session
 from memoranda.storage.scope import Shared, tenancy_of
 from memoranda.storage.tables import METADATA, users
+from memoranda.words.errors import Invalid
 from tests.contract.storage_rows import (
     NAMES,
     Two,
@@ -317,3 +318,14 @@ async def test_waiting_for_a_lock_is_bounded(
         with pytest.raises(StorageBusy):
             await storage.write(organization, lambda tx: tx.run(RENAME, user=user, new_name="y"))
     assert await storage.read(organization, lambda tx: tx.all(NAMES)) == [("held",)]
+
+
+async def test_what_is_larger_than_an_index_takes_is_invalid_and_not_to_be_tried_again(
+    storage: Storage,
+) -> None:
+    organization = await new_organization(storage)
+    scattered = "".join(map(chr, range(0x4E00, 0x4E00 + 10_000)))  # a page of it does not compress
+    with pytest.raises(Invalid, match="can't be stored") as caught:
+        await storage.write(organization, add_user, "x", scattered)
+    assert not caught.value.retryable
+    assert await storage.read(organization, names) == []

@@ -1,11 +1,12 @@
 """Neighbors are joined, bounds hold, and better results come before worse ones."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.knowledge.excerpts import Excerpt, excerpts
+from memoranda.knowledge.excerpts import Excerpt, _join, _touches, excerpts
 from memoranda.knowledge.models import SearchResult
 from memoranda.words.ref import ResourceRef
 
@@ -34,6 +35,21 @@ def cost(excerpt: Excerpt) -> int:
 
 def ordinals(made: list[Excerpt]) -> list[list[int]]:
     return [[chunk.ordinal for chunk in excerpt.chunks] for excerpt in made]
+
+
+def excerpts_by_looking_at_all(
+    ranked: list[SearchResult], limit: int, budget: int, cost: Callable[[Excerpt], int]
+) -> list[Excerpt]:
+    """What `excerpts` promises, in the plainest way."""
+    taken: list[Excerpt] = []
+    for chunk in ranked:
+        beside = [excerpt for excerpt in taken if _touches(excerpt, chunk)]
+        place = taken.index(beside[0]) if beside else len(taken)
+        tried = [excerpt for excerpt in taken if excerpt not in beside]
+        tried.insert(place, _join(beside, chunk))
+        if len(tried) <= limit and sum(map(cost, tried)) <= budget:
+            taken = tried
+    return taken
 
 
 def test_adjacent_chunks_of_one_source_are_one_excerpt_in_their_order() -> None:
@@ -91,6 +107,21 @@ def test_bounds_hold_and_no_two_excerpts_touch(places, limit: int, budget: int) 
     assert len(kept) == len(set(kept))
     edges = {(e.chunks[0].source_id, e.chunks[0].ordinal - 1) for e in made}
     assert not edges & set(kept)
+
+
+@given(
+    PLACES,
+    st.integers(0, 8),
+    st.integers(0, 90),
+    st.lists(st.sampled_from(["", "Terms", "line 3"]), min_size=20),
+)
+def test_the_edges_find_the_neighbors_that_looking_at_all_finds(
+    places, limit: int, budget: int, headings: list[str]
+) -> None:
+    named = zip(places, headings, strict=False)
+    ranked = [found(*place, at="May" if place[1] > 7 else "", place=name) for place, name in named]
+    made = excerpts(ranked, limit=limit, budget=budget, cost=cost)
+    assert made == excerpts_by_looking_at_all(ranked, limit, budget, cost)
 
 
 @given(PLACES)

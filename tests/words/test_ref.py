@@ -45,6 +45,15 @@ def test_well_formed_refs_are_kept_in_order_and_the_others_counted() -> None:
     assert dropped == 6
 
 
+@pytest.mark.parametrize("half", ["\ud800", "a\udfffb"])
+def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(half: str) -> None:
+    whole = {"kind": "a", "id": "1", "label": "One"}
+    for name in whole:
+        with pytest.raises(ValidationError):
+            ResourceRef(**{**whole, name: half})
+        assert parse_refs([{**whole, name: half}]) == ([], 1)
+
+
 @pytest.mark.parametrize("raw", [None, "refs", {"kind": "a", "id": "1"}, 3])
 def test_what_is_no_list_holds_no_refs(raw: object) -> None:
     assert parse_refs(raw) == ([], 0)

@@ -92,7 +92,7 @@ def subject_of(
     another. Whether the ids exist is for the transaction to find out.
     """
     organization_id = organization_of(who)
-    if who.role in {Role.MEMBER, Role.AGENT}:
+    if who.role is Role.MEMBER or who.role is Role.AGENT:
         user_id = _bound("user", user_id, who.user_id)
     if who.role is Role.AGENT:
         agent_id = _bound("agent", agent_id, who.agent_id)

@@ -20,6 +20,9 @@ from memoranda.words.text import clean
 MAX_CONTEXT_ITEM_LIMIT = 999
 """The most items that one source may be asked for."""
 
+MOST_TOKENS = 1_000_000
+"""The largest token budget, of one source or of all."""
+
 ContextKind = Literal[
     "conversation",
     "outreach_thread",

@@ -36,6 +36,7 @@ from memoranda.briefs.page import (
     write_line,
     write_notice,
 )
+from memoranda.words.text import clean
 from memoranda.words.tokens import Estimator, estimate_tokens
 
 _CLASS_RANK = {kind: rank for rank, kind in enumerate(CLASS_ORDER)}
@@ -81,7 +82,7 @@ class ContextPacker:
         _drop_repeated_subjects(offers)
         self._spend(offers, policy.total_token_budget, specs)
         kept = [offer for offer in offers if offer.outcome == "kept"]
-        failed = _in_policy_order(failed_sources, policy)
+        failed = _in_policy_order([clean(name) for name in failed_sources], policy)
         text = _lay_out(kept, write_notice(failed), policy.page_order)
         return ContextBrief(
             text=text,

@@ -39,6 +39,9 @@ _KIND = r"""[^\[\](){}<>"'`,;:=|\\\r\n]+"""
 _CITABLE_KIND = re.compile(_KIND)
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # what nearly every kind and id is made of
 _CITATION = re.compile(rf"\[({_KIND}:[^\[\]]*)(\]?)")
+# Full-width brackets and colons read alike. They are everyday in CJK text, which has no such kinds.
+_WIDE_CITATION = re.compile(r"([\[［][ ]?[A-Za-z][\w. -]*[:：][^\[\]［］]*)([\]］]?)")
+_ROUND = str.maketrans("[]［］", "()（）")
 
 
 class Line(NamedTuple):
@@ -116,6 +119,8 @@ def _is_citable(ref: ResourceRef) -> bool:
 
 
 def _without_citations(text: str) -> str:
+    if "［" in text or "：" in text:
+        text = _WIDE_CITATION.sub(lambda found: found[0].translate(_ROUND), text)
     if "[" not in text:
         return text
     return _CITATION.sub(lambda found: f"({found[1]}{')' if found[2] else ''}", text)

@@ -4,7 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ValidationError
 
-from memoranda.briefs.models import CLASS_ORDER, ContextKind, ContextPolicy, ContextSourceSpec
+from memoranda.briefs.models import (
+    CLASS_ORDER,
+    MOST_TOKENS,
+    ContextKind,
+    ContextPolicy,
+    ContextSourceSpec,
+)
 from memoranda.briefs.options import OPTION_SCHEMAS, is_filter_name
 from memoranda.words.errors import Path, PolicyRejected
 from memoranda.words.shape import misshapen
@@ -151,6 +157,7 @@ def _unruly(raw: object, schemas: Mapping[str, type[BaseModel]]) -> Iterator[Rej
     if _is_zero(fields.get("total_token_budget", 0)) and enabled:
         message = "A policy that enables a source needs a total budget above zero."
         yield ("total_token_budget",), message
+    yield from _over_budget(("total_token_budget",), fields.get("total_token_budget"))
     yield from _repeated_kinds(_as_list(fields.get("page_order")))
 
 
@@ -159,6 +166,7 @@ def _unruly_source(
 ) -> Iterator[Rejection]:
     if _is_zero(source.get("token_budget")) and source.get("enabled", True) is True:
         yield (*at, "token_budget"), "An enabled source needs a token budget above zero."
+    yield from _over_budget((*at, "token_budget"), source.get("token_budget"))
     name, options = source.get("name"), _as_object(source.get("options"))
     schema = schemas.get(name) if isinstance(name, str) else None
     if isinstance(name, str) and schema is None:
@@ -187,6 +195,12 @@ def _repeated_kinds(page_order: list[object]) -> Iterator[Rejection]:
             if kind in seen:
                 yield ("page_order", index), "This kind stands here twice; name it once."
             seen.add(kind)
+
+
+def _over_budget(at: Path, value: object) -> Iterator[Rejection]:
+    # Only publishing refuses it: what was published before this rule is still read.
+    if type(value) is int and value > MOST_TOKENS:
+        yield at, f"Input should be at most {MOST_TOKENS} tokens."
 
 
 def _as_object(value: object) -> dict[str, object]:

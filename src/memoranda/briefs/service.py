@@ -11,9 +11,16 @@ from memoranda.access.roles import Permission, organization_for, require, subjec
 from memoranda.access.store import check_subject
 from memoranda.briefs import store
 from memoranda.briefs.builder import DefaultContextBuilder
-from memoranda.briefs.models import ContextBrief, ContextPolicy, ContextRequest, Value
+from memoranda.briefs.models import (
+    MOST_TOKENS,
+    ContextBrief,
+    ContextPolicy,
+    ContextRequest,
+    Value,
+)
 from memoranda.briefs.policies import (
     DEFAULT_NAME,
+    FRONT_DOOR_NAME,
     PLATFORM_POLICIES,
     check_policy,
     default_policy,
@@ -23,7 +30,7 @@ from memoranda.conversations.service import Conversations
 from memoranda.runs.service import Runs
 from memoranda.storage import Row, Storage
 from memoranda.words.errors import Invalid, NotFound
-from memoranda.words.inputs import check_length, check_storable
+from memoranda.words.inputs import check_count, check_length, check_storable
 from memoranda.words.ref import parse_refs
 from memoranda.words.subject import ContextSubject
 
@@ -86,6 +93,12 @@ class Briefs:
         subject = subject_of(who, agent_id, user_id, trigger_id)
         check_storable("query", query)
         check_length("query", query, LONGEST_QUERY)
+        if policy_name == FRONT_DOOR_NAME and subject.agent_id is not None:
+            raise Invalid(
+                "The policy front_door is for a turn before any agent runs: leave the agent out, "
+                "or use another policy.",
+                field="policy_name",
+            )
         chosen = await self._choose(who, policy, policy_name, budget)
         await self._check(who, subject, run_id, conversation)
         request = ContextRequest(
@@ -167,6 +180,8 @@ class Briefs:
             await self._runs.get(who, run_id)
         if conversation is not None:
             await self._conversations.get(who, conversation)
+            # The source reads it for the subject: an owner sees more than that one may be told.
+            await self._conversations.recent(subject, conversation, 1)
 
     def _own(self) -> dict[str, ContextPolicy]:
         return {DEFAULT_NAME: default_policy(self._registry.names), **PLATFORM_POLICIES}
@@ -180,8 +195,8 @@ class Briefs:
     ) -> ContextPolicy:
         if policy is not None and name is not None:
             raise Invalid("Give a policy or the name of one, not both.", field="policy")
-        if budget is not None and budget < 1:
-            raise Invalid(f"The budget is {budget} and must be at least 1 token.", field="budget")
+        if budget is not None:
+            check_count("budget", budget, most=MOST_TOKENS)
         if policy is not None:
             chosen = check_policy(policy, self._registry.option_schemas)
         elif name is not None:

@@ -46,22 +46,38 @@ def excerpts(
     still fit; one beside a taken chunk joins it and needs no place of its own. Excerpts come
     back in the order of their best chunks.
     """
-    taken: list[Excerpt] = []
+    taken: dict[int, Excerpt] = {}  # by the rank of its best chunk
+    costs: dict[int, int] = {}
+    edges: dict[tuple[UUID, int], int] = {}  # the rank of whose excerpt begins or ends there
     spent = 0
-    for chunk in ranked:
-        beside = [excerpt for excerpt in taken if _touches(excerpt, chunk)]
-        joined = _join(beside, chunk)
-        price = spent + cost(joined) - sum(map(cost, beside))
-        if budget is not None and price > budget:
-            continue
+    for rank, chunk in enumerate(ranked):
+        beside = _beside(taken, edges, chunk)
         if limit is not None and len(taken) - len(beside) + 1 > limit:
             continue
-        spent = price
+        joined = _join([taken[better] for better in beside], chunk)
+        price = 0 if budget is None else cost(joined)
+        total = spent + price - sum(costs[better] for better in beside)
+        if budget is not None and total > budget:
+            continue
+        spent = total
+        for better in beside:
+            del taken[better], costs[better]
         # A join keeps the place of the better of its parts.
-        place = taken.index(beside[0]) if beside else len(taken)
-        taken = [excerpt for excerpt in taken if excerpt not in beside]
-        taken.insert(place, joined)
-    return taken
+        place = beside[0] if beside else rank
+        taken[place], costs[place] = joined, price
+        edges[_place(joined.chunks[0])] = edges[_place(joined.chunks[-1])] = place
+    return [taken[rank] for rank in sorted(taken)]
+
+
+def _beside(
+    taken: dict[int, Excerpt], edges: dict[tuple[UUID, int], int], chunk: SearchResult
+) -> list[int]:
+    """The ranks of the excerpts that the chunk touches, the best first."""
+    source, ordinal = _place(chunk)
+    near = {edges.get((source, ordinal - 1)), edges.get((source, ordinal + 1))}
+    return sorted(
+        rank for rank in near if rank is not None and rank in taken and _touches(taken[rank], chunk)
+    )
 
 
 def _touches(excerpt: Excerpt, chunk: SearchResult) -> bool:
@@ -87,9 +103,9 @@ def _span(first: str, last: str) -> str:
 
 def _join(beside: Sequence[Excerpt], chunk: SearchResult) -> Excerpt:
     parts = [*(part for excerpt in beside for part in excerpt.chunks), chunk]
-    parts.sort(key=_ordinal)
+    parts.sort(key=_place)
     return Excerpt(tuple(parts), beside[0].best if beside else chunk)
 
 
-def _ordinal(chunk: SearchResult) -> tuple[UUID, int]:
+def _place(chunk: SearchResult) -> tuple[UUID, int]:
     return chunk.source_id, chunk.ordinal

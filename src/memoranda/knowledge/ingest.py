@@ -1,26 +1,35 @@
-"""From uploaded bytes to a searchable source: read, cut and indexed off the event loop, stored at once."""
+"""From uploaded bytes to a searchable source: read, cut and indexed off the event loop, stored in steps."""
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from threading import Event
 from typing import Final
+from uuid import UUID
 
 from memoranda.knowledge import store
 from memoranda.knowledge.chunk import Chunk
+from memoranda.knowledge.claims import store as claims
 from memoranda.knowledge.extract import extract
-from memoranda.knowledge.models import Claim, Source, SourceKind
+from memoranda.knowledge.models import Claim, Source
+from memoranda.knowledge.steps import store as steps
 from memoranda.search.document import IndexedDocument, index_document
-from memoranda.storage import Scope, Storage
+from memoranda.storage import Row, Scope, Storage
 from memoranda.words.errors import MemorandaError, Unavailable
+from memoranda.words.tokens import estimate_tokens
 
 logger = logging.getLogger(__name__)
 
 TRIES: Final = 3
 """How often an ingestion that broke for no reason of the document's own is tried."""
 
-LEASE: Final = timedelta(seconds=60)
-"""How long a claim holds without a sign of life; then another worker takes over."""
+LEASE: Final = claims.LEASE
+
+
+class _Stopped(Exception):
+    """Nobody waits for what the thread reads any more."""
 
 
 async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) -> Source | None:
@@ -30,40 +39,89 @@ async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) ->
     claim back with a growing pause, and ends it `failed` at the third try. Killed at any
     moment, nothing of it is searchable, and the next worker starts from the upload.
     """
-    held = await storage.read(scope, store.claimed, claim)
-    if held is None:
-        return None
-    row, content = held
-    if row.attempts > TRIES:  # the workers that had it died of it, or with it
-        await _later(storage, scope, claim, row.attempts)
-        return await storage.read(scope, store.get, claim.source_id)
     beat = asyncio.create_task(_hold(storage, scope, claim))
     try:
-        chunks, indexed = await asyncio.to_thread(_read, content, row.kind, row.title, limit)
-        await storage.write(scope, store.finish, claim, row.digest, chunks, indexed)
+        await _end(storage, scope, claim, limit)
+    except steps.ClaimLost:
+        return None
     except asyncio.CancelledError:
         # A worker that is stopped in order keeps nobody waiting for the end of its lease.
-        await asyncio.shield(storage.write(scope, store.hand_back, claim))
+        await asyncio.shield(storage.write(scope, claims.hand_back, claim))
         raise
-    except MemorandaError as error:
-        if error.retryable:
-            await _later(storage, scope, claim, row.attempts)
-        else:
-            await storage.write(scope, store.fail, claim, str(error))
-    except Exception as error:  # noqa: BLE001 - whatever broke, the source must not wait for ever
-        # The type alone: an error's message may quote the document.
-        logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)  # noqa: TRY400 - see above
-        await _later(storage, scope, claim, row.attempts)
     finally:
         beat.cancel()
     return await storage.read(scope, store.get, claim.source_id)
 
 
+async def _end(storage: Storage, scope: Scope, claim: Claim, limit: int) -> None:
+    row = await storage.read(scope, steps.claimed, claim)
+    if row.digest == steps.GONE:
+        await finish_removal(storage, scope, claim.source_id)
+    elif row.attempts > TRIES:  # the workers that had it died of it, or with it
+        await _later(storage, scope, claim, row)
+    else:
+        await _take_in(storage, scope, claim, row, limit)
+
+
+async def finish_removal(storage: Storage, scope: Scope, source_id: UUID) -> None:
+    """Clear what is left of a source whose removal has begun, a step at a time."""
+    while not await storage.write(scope, steps.remove_some, source_id):
+        pass
+
+
+async def _take_in(storage: Storage, scope: Scope, claim: Claim, row: Row, limit: int) -> None:
+    try:
+        await _clear(storage, scope, claim, row)
+        content = await storage.read(scope, steps.upload, claim)
+        with _keeping_on() as keep_on:
+            chunks, indexed = await asyncio.to_thread(_read, content, row, limit, keep_on)
+        for step in steps.steps_of(chunks, indexed):
+            await storage.write(scope, steps.write, claim, row.digest, indexed, step)
+    except MemorandaError as error:
+        if error.retryable:
+            await _later(storage, scope, claim, row)
+        else:
+            await storage.write(scope, claims.fail, claim, str(error))
+    except steps.ClaimLost:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever broke, the source must not wait for ever
+        # The type alone: an error's message may quote the document.
+        logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)  # noqa: TRY400 - see above
+        await _later(storage, scope, claim, row)
+
+
+async def _clear(storage: Storage, scope: Scope, claim: Claim, row: Row) -> None:
+    """Clear what an earlier try, or the version before, left."""
+    if await storage.read(scope, steps.is_clear, claim.source_id):
+        return
+    while not await storage.write(scope, steps.clear, claim, row.digest):
+        pass
+
+
+@contextmanager
+def _keeping_on() -> Iterator[Callable[[], None]]:
+    """A check for the reading thread, which ends it soon after whoever waits for it has gone."""
+    left = Event()
+
+    def keep_on() -> None:
+        if left.is_set():
+            raise _Stopped
+
+    try:
+        yield keep_on
+    finally:
+        left.set()
+
+
 def _read(
-    content: bytes, kind: SourceKind, title: str, limit: int
+    content: bytes, row: Row, limit: int, keep_on: Callable[[], None]
 ) -> tuple[list[Chunk], IndexedDocument]:
-    chunks = extract(content, kind, limit=limit)
-    return chunks, index_document(chunk.passage(title) for chunk in chunks)
+    def estimate(text: str) -> int:
+        keep_on()
+        return estimate_tokens(text)
+
+    chunks = extract(content, row.kind, limit=limit, estimator=estimate)
+    return chunks, index_document((chunk.passage(row.title) for chunk in chunks), keep_on)
 
 
 async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
@@ -71,13 +129,14 @@ async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
         await asyncio.sleep(LEASE.total_seconds() / 6)
         # One lost heartbeat is no lost claim: the next comes long before the lease ends.
         with suppress(Unavailable):
-            await storage.write(scope, store.extend, claim, LEASE)
+            await storage.write(scope, claims.extend, claim, LEASE)
 
 
-async def _later(storage: Storage, scope: Scope, claim: Claim, attempts: int) -> None:
-    if attempts >= TRIES:
+async def _later(storage: Storage, scope: Scope, claim: Claim, row: Row) -> None:
+    if row.attempts >= TRIES:
+        await _clear(storage, scope, claim, row)  # it may wait for ever for somebody to try again
         reason = f"The document could not be ingested in {TRIES} tries. Try again, or add it anew."
-        await storage.write(scope, store.fail, claim, reason)
+        await storage.write(scope, claims.fail, claim, reason)
     else:
-        pause = timedelta(seconds=2 * 4**attempts)
-        await storage.write(scope, store.release, claim, pause)
+        pause = timedelta(seconds=2 * 4**row.attempts)
+        await storage.write(scope, claims.release, claim, pause)

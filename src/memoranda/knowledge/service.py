@@ -10,9 +10,10 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, require
 from memoranda.knowledge import store
+from memoranda.knowledge.claims import store as claims
 from memoranda.knowledge.errors import DocumentTooLarge
 from memoranda.knowledge.extract import kind_of
-from memoranda.knowledge.ingest import LEASE, ingest
+from memoranda.knowledge.ingest import LEASE, finish_removal, ingest
 from memoranda.knowledge.models import (
     Claim,
     Document,
@@ -21,6 +22,7 @@ from memoranda.knowledge.models import (
     Source,
     SourceKind,
 )
+from memoranda.knowledge.steps import store as steps
 from memoranda.search.terms import read_query
 from memoranda.storage import PLATFORM, Scope, Storage
 from memoranda.words.cursor import read_cursor
@@ -66,7 +68,8 @@ class Knowledge:
 
         `kind` is told from the title's ending when it isn't given. The same `object_key` or
         `uri` names the same source: new bytes replace the old. Raises `Invalid`, `Refused`,
-        and `DocumentTooLarge` before anything is stored.
+        `DocumentTooLarge`, and `Conflict` for the `uri` of a source with another `object_key`,
+        before anything is stored.
         """
         scope = self._scope_to_write(who, platform=platform)
         if len(content) > self._max_bytes:
@@ -119,10 +122,14 @@ class Knowledge:
         return await self.get(who, source_id)
 
     async def remove(self, who: Principal, source_id: UUID) -> None:
-        """Delete a source with all that was made of it. Raises `NotFound`."""
+        """Delete a source with all that was made of it. Raises `NotFound`.
+
+        Nobody finds it from the first step on; where this is cut short, a worker ends it.
+        """
         source = await self.get(who, source_id)
         scope = self._scope_to_write(who, platform=source.organization_id is None)
-        await self._storage.write(scope, store.remove, source_id)
+        if not await self._storage.write(scope, steps.begin_removal, source_id):
+            await finish_removal(self._storage, scope, source_id)
 
     async def search(
         self,
@@ -180,11 +187,11 @@ class Knowledge:
 
     async def waiting(self, scope: Scope) -> bool:
         """Whether a source of the scope waits for a worker, or is with one."""
-        return await self._storage.read(scope, store.waiting)
+        return await self._storage.read(scope, claims.waiting)
 
     async def claim(self, scope: Scope, worker_id: UUID, lease: timedelta = LEASE) -> UUID | None:
         """Take the source that has waited longest; None where nobody waits. Two workers never get one."""
-        return await self._storage.write(scope, store.claim, worker_id, lease)
+        return await self._storage.write(scope, claims.claim, worker_id, lease)
 
     async def ingest(self, scope: Scope, source_id: UUID, worker_id: UUID) -> Source | None:
         """Bring a claimed source to `ready` or `failed`; None where the claim was lost."""

@@ -1,24 +1,30 @@
-"""Knowledge in the database: sources and their claims, uploads, chunks, and the way to their index."""
+"""Knowledge in the database: sources, their uploads, and what a search finds of them."""
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from sqlalchemy import BindParameter, bindparam, delete, insert, select, update
+from sqlalchemy import BindParameter, bindparam, insert, select, update
 
-from memoranda.knowledge.chunk import Chunk
-from memoranda.knowledge.models import CHUNK_KIND, Claim, Document, SearchResult, Source
+from memoranda.knowledge.models import CHUNK_KIND, Document, SearchResult, Source
+from memoranda.knowledge.steps import store as steps
 from memoranda.search import store as index
-from memoranda.search.document import IndexedDocument
 from memoranda.search.terms import Query
-from memoranda.storage import Row, Transaction, mine, one_of
+from memoranda.storage import ConstraintViolated, Row, Transaction, one_of_pairs
 from memoranda.storage.signals import KNOWLEDGE, signal
 from memoranda.storage.tables import knowledge_chunks, knowledge_sources, knowledge_uploads
+from memoranda.words.errors import Conflict
 from memoranda.words.ids import new_id
 from memoranda.words.ref import ResourceRef
 
-COLLECTION: Final = "knowledge"
+_NAME_KEPT_BY: Final = {
+    "one_source_per_object": "object_key",
+    "one_source_per_uri": "uri",
+    "one_platform_source_per_object": "object_key",
+    "one_platform_source_per_uri": "uri",
+}
+"""What a constraint that two adders at once may break says is taken."""
+
 _LAST: Final = UUID(int=2**128 - 1)
 
 _source: BindParameter[UUID] = bindparam("source")
@@ -26,16 +32,17 @@ _SOURCE_COLUMNS = [knowledge_sources.c[name] for name in Source.model_fields]
 
 ADD_SOURCE: Final = insert(knowledge_sources)
 ADD_UPLOAD: Final = insert(knowledge_uploads)
-ADD_CHUNKS: Final = insert(knowledge_chunks)
 
-GET_SOURCE: Final = select(*_SOURCE_COLUMNS).where(knowledge_sources.c.id == _source)
+GET_SOURCE: Final = select(*_SOURCE_COLUMNS).where(
+    knowledge_sources.c.id == _source, knowledge_sources.c.digest != steps.GONE
+)
 _SAME = select(*_SOURCE_COLUMNS, knowledge_sources.c.digest)
 SAME_OBJECT: Final = _SAME.where(knowledge_sources.c.object_key == bindparam("key"))
 SAME_URI: Final = _SAME.where(knowledge_sources.c.uri == bindparam("key"))
 # Ids are made in the order of time, so the newest id is the newest source.
 PAGE: Final = (
     select(*_SOURCE_COLUMNS)
-    .where(knowledge_sources.c.id < bindparam("before"))
+    .where(knowledge_sources.c.id < bindparam("before"), knowledge_sources.c.digest != steps.GONE)
     .order_by(knowledge_sources.c.id.desc())
     .limit(bindparam("most"))
 )
@@ -57,6 +64,11 @@ RENEW: Final = (
         updated_at=bindparam("now"),
     )
 )
+RENAME: Final = (
+    update(knowledge_sources)
+    .where(knowledge_sources.c.id == _source)
+    .values(uri=bindparam("new_uri"), object_key=bindparam("new_key"), updated_at=bindparam("now"))
+)
 REPEAT: Final = (
     update(knowledge_sources)
     .where(knowledge_sources.c.id == _source, knowledge_sources.c.status == "failed")
@@ -70,79 +82,6 @@ REPEAT: Final = (
     )
 )
 
-WAITING: Final = (
-    select(knowledge_sources.c.id).where(knowledge_sources.c.status == "pending").limit(1)
-)
-_FREE = (knowledge_sources.c.lease_until.is_(None)) | (
-    knowledge_sources.c.lease_until < bindparam("now")
-)
-NEXT_FREE: Final = (
-    select(knowledge_sources.c.id)
-    .where(knowledge_sources.c.status == "pending", _FREE)
-    .order_by(knowledge_sources.c.updated_at, knowledge_sources.c.id)
-    .limit(1)
-)
-# The condition stands here again: between the look and the claim, another worker may have come.
-CLAIM: Final = (
-    update(knowledge_sources)
-    .where(knowledge_sources.c.id == _source, knowledge_sources.c.status == "pending", _FREE)
-    .values(
-        lease_owner=bindparam("worker"),
-        lease_until=bindparam("until"),
-        attempts=knowledge_sources.c.attempts + 1,
-    )
-)
-_CLAIMED = (
-    (knowledge_sources.c.id == _source)
-    & (knowledge_sources.c.status == "pending")
-    & (knowledge_sources.c.lease_owner == bindparam("worker"))
-)
-CLAIMED: Final = select(
-    knowledge_sources.c.kind,
-    knowledge_sources.c.title,
-    knowledge_sources.c.attempts,
-    knowledge_sources.c.digest,
-).where(_CLAIMED)
-UPLOAD: Final = (
-    select(knowledge_uploads.c.content)
-    .join(knowledge_sources, knowledge_uploads.c.source_id == knowledge_sources.c.id)
-    .where(knowledge_sources.c.id == _source)
-)
-EXTEND: Final = update(knowledge_sources).where(_CLAIMED).values(lease_until=bindparam("until"))
-RELEASE: Final = (
-    update(knowledge_sources)
-    .where(_CLAIMED)
-    .values(lease_owner=None, lease_until=bindparam("until"))
-)
-HAND_BACK: Final = (
-    update(knowledge_sources)
-    .where(_CLAIMED)
-    .values(lease_owner=None, lease_until=None, attempts=knowledge_sources.c.attempts - 1)
-)
-FINISH: Final = (
-    update(knowledge_sources)
-    .where(_CLAIMED)
-    .values(
-        status=bindparam("new_status"),
-        reason=bindparam("why"),
-        chunks=bindparam("made"),
-        lease_owner=None,
-        lease_until=None,
-        updated_at=bindparam("now"),
-    )
-)
-
-_OWN = knowledge_chunks.c.source_id.in_(
-    select(knowledge_sources.c.id).where(mine(knowledge_sources))
-)
-DROP_CHUNKS: Final = delete(knowledge_chunks).where(knowledge_chunks.c.source_id == _source, _OWN)
-DROP_UPLOAD: Final = delete(knowledge_uploads).where(
-    knowledge_uploads.c.source_id == _source,
-    knowledge_uploads.c.source_id.in_(
-        select(knowledge_sources.c.id).where(mine(knowledge_sources))
-    ),
-)
-DROP_SOURCE: Final = delete(knowledge_sources).where(knowledge_sources.c.id == _source)
 CHUNKS: Final = (
     select(
         knowledge_chunks.c.id,
@@ -158,8 +97,7 @@ CHUNKS: Final = (
     .join(knowledge_sources, knowledge_chunks.c.source_id == knowledge_sources.c.id)
     .where(
         knowledge_sources.c.status == "ready",
-        one_of(knowledge_chunks.c.source_id, "sources"),
-        one_of(knowledge_chunks.c.ordinal, "ordinals"),
+        one_of_pairs(knowledge_chunks.c.source_id, knowledge_chunks.c.ordinal, "places"),
     )
 )
 
@@ -167,20 +105,40 @@ CHUNKS: Final = (
 def add(tx: Transaction, document: Document) -> Source:
     """Put a document in line to be ingested; the same object key or URI is the same source.
 
-    The same bytes under the same key, kind and title change nothing, unless their last try
-    failed. Anything else takes the source out of the search until it is ready.
+    The same bytes under the same key, kind and title change nothing but its names, unless
+    their last try failed. Anything else takes the source out of the search until it is
+    ready. Raises `Conflict` for a URI that is the name of a source with another key.
     """
-    known = _same(tx, document.uri, document.object_key)
-    if known is not None and _says_the_same(known, document) and known.status != "failed":
-        return _source_of(known)
+    try:
+        return _add(tx, document)
+    except ConstraintViolated as error:
+        field = _NAME_KEPT_BY.get(error.name)
+        if field is None:
+            raise
+        raise _taken(field) from error
+
+
+def _add(tx: Transaction, document: Document) -> Source:
+    known = _same(tx, document)
     if known is None:
         source_id = _add_source(tx, document)
     else:
         source_id = known.id
+        _rename(tx, known, document)
+        if _says_the_same(known, document) and known.status != "failed":
+            return _source_of(tx.one(GET_SOURCE, source=source_id))
         _renew(tx, source_id, document)
     tx.run(ADD_UPLOAD, source_id=source_id, content=document.content)
     signal(tx, KNOWLEDGE)
     return _source_of(tx.one(GET_SOURCE, source=source_id))
+
+
+def _rename(tx: Transaction, known: Row, document: Document) -> None:
+    """Take over the names that the document states; one that it leaves out stays."""
+    uri = known.uri if document.uri is None else document.uri
+    key = known.object_key if document.object_key is None else document.object_key
+    if (uri, key) != (known.uri, known.object_key):
+        tx.run(RENAME, source=known.id, new_uri=uri, new_key=key, now=tx.now)
 
 
 def _says_the_same(known: Row, document: Document) -> bool:
@@ -208,7 +166,7 @@ def _add_source(tx: Transaction, document: Document) -> UUID:
 
 
 def _renew(tx: Transaction, source_id: UUID, document: Document) -> None:
-    _clear(tx, source_id)
+    steps.set_aside(tx, source_id)
     tx.run(
         RENEW,
         source=source_id,
@@ -239,82 +197,14 @@ def repeat(tx: Transaction, source_id: UUID) -> bool:
     return repeated
 
 
-def remove(tx: Transaction, source_id: UUID) -> bool:
-    """Delete a source with its upload, chunks and index rows; False where there is none."""
-    _alone(tx, source_id)
-    if tx.one(GET_SOURCE, source=source_id) is None:
-        return False
-    _clear(tx, source_id)
-    return tx.run(DROP_SOURCE, source=source_id) == 1
-
-
-def waiting(tx: Transaction) -> bool:
-    """Whether any source of the scope still waits, claimed or not."""
-    return tx.one(WAITING) is not None
-
-
-def claim(tx: Transaction, worker_id: UUID, lease: timedelta) -> UUID | None:
-    """Take the source that waits longest and that nobody holds; None when there is none."""
-    row = tx.one(NEXT_FREE, now=tx.now)
-    if row is None:
-        return None
-    taken = tx.run(CLAIM, source=row.id, worker=worker_id, now=tx.now, until=tx.now + lease)
-    return row.id if taken else None
-
-
-def claimed(tx: Transaction, claim: Claim) -> tuple[Row, bytes] | None:
-    """What the worker that holds the claim has to read: (kind, title, attempts, digest) and the bytes."""
-    row = tx.one(CLAIMED, **_held(claim))
-    upload = tx.one(UPLOAD, source=claim.source_id)
-    return None if row is None or upload is None else (row, upload.content)
-
-
-def extend(tx: Transaction, claim: Claim, lease: timedelta) -> bool:
-    """Hold a claim for longer; False where it is lost."""
-    return tx.run(EXTEND, **_held(claim), until=tx.now + lease) == 1
-
-
-def release(tx: Transaction, claim: Claim, pause: timedelta) -> bool:
-    """Give a claim back; nobody takes it again before `pause` is over."""
-    return tx.run(RELEASE, **_held(claim), until=tx.now + pause) == 1
-
-
-def hand_back(tx: Transaction, claim: Claim) -> bool:
-    """Give a claim back as if it had never been taken: a worker that was stopped is no failed try."""
-    return tx.run(HAND_BACK, **_held(claim)) == 1
-
-
-def fail(tx: Transaction, claim: Claim, reason: str) -> bool:
-    """End a source as failed, with the reason that a person reads; the upload stays for another try."""
-    return _finish(tx, claim, "failed", reason=reason)
-
-
-def finish(
-    tx: Transaction, claim: Claim, digest: str, chunks: Sequence[Chunk], indexed: IndexedDocument
-) -> bool:
-    """Store chunks and index and open the source to search, all at once; False where the claim is lost."""
-    _alone(tx, claim.source_id)
-    held = tx.one(CLAIMED, **_held(claim))
-    if held is None or held.digest != digest:
-        return False
-    _clear(tx, claim.source_id)
-    tx.run_many(ADD_CHUNKS, [_chunk_row(claim.source_id, chunk) for chunk in chunks])
-    index.add_document(tx, COLLECTION, claim.source_id, indexed)
-    return _finish(tx, claim, "ready", made=len(chunks))
-
-
 def search(
     tx: Transaction, query: Query, limit: int, source_ids: Sequence[UUID] | None
 ) -> list[SearchResult]:
     """The best chunks of the scope's ready sources, best first."""
-    hits = index.search(tx, COLLECTION, query, limit=limit, document_ids=source_ids)
+    hits = index.search(tx, steps.COLLECTION, query, limit=limit, document_ids=source_ids)
     if not hits:
         return []
-    rows = tx.all(
-        CHUNKS,
-        sources=list({hit.document_id for hit in hits}),
-        ordinals=list({hit.ordinal for hit in hits}),
-    )
+    rows = tx.all(CHUNKS, places=[(hit.document_id, hit.ordinal) for hit in hits])
     found = {(row.source_id, row.ordinal): row for row in rows}
     return [
         _result_of(found[place], hit.score)
@@ -323,56 +213,34 @@ def search(
     ]
 
 
-def _same(tx: Transaction, uri: str | None, object_key: str | None) -> Row | None:
-    for statement, key in ((SAME_OBJECT, object_key), (SAME_URI, uri)):
-        if key is not None:
-            tx.lock(f"knowledge source {key}")
-            row = tx.one(statement, key=key)
-            if row is not None:
-                _alone(tx, row.id)
-                row = tx.one(statement, key=key)  # as it is now, if nobody removed it meanwhile
-            if row is not None:
-                return row
-    return None
+def _same(tx: Transaction, document: Document) -> Row | None:
+    """The source that the document is, with its row held until the transaction ends."""
+    for name in sorted({document.uri, document.object_key} - {None}, key=str):
+        tx.lock(f"knowledge source {name}")
+    known = _named(tx, document)
+    if known is not None:
+        steps.alone(tx, known.id)
+        known = _named(tx, document)  # as it is now, if nobody removed it meanwhile
+    return known
 
 
-def _alone(tx: Transaction, source_id: UUID) -> None:
-    """Let one at a time renew, finish or remove a source; whoever waited looks at it anew.
-
-    Else a removal does not see the index rows that an ingestion is about to commit, and leaves them.
-    """
-    tx.lock(f"knowledge document {source_id}")
-
-
-def _clear(tx: Transaction, source_id: UUID) -> None:
-    index.remove_document(tx, COLLECTION, source_id)
-    tx.run(DROP_CHUNKS, source=source_id)
-    tx.run(DROP_UPLOAD, source=source_id)
+def _named(tx: Transaction, document: Document) -> Row | None:
+    uri, key = document.uri, document.object_key
+    by_key = None if key is None else tx.one(SAME_OBJECT, key=key)
+    by_uri = None if uri is None else tx.one(SAME_URI, key=uri)
+    if by_uri is None or key is None:
+        return by_uri if by_key is None else by_key
+    # A source without a key takes this one; the URI of a source with another key stays that source's.
+    if by_uri.object_key != key and (by_uri.object_key is not None or by_key is not None):
+        raise _taken("uri")
+    return by_uri
 
 
-def _finish(
-    tx: Transaction, claim: Claim, status: str, *, reason: str | None = None, made: int = 0
-) -> bool:
-    values = {"new_status": status, "why": reason, "made": made, "now": tx.now}
-    return tx.run(FINISH, **_held(claim), **values) == 1
-
-
-def _held(claim: Claim) -> dict[str, UUID]:
-    return {"source": claim.source_id, "worker": claim.worker_id}
-
-
-def _chunk_row(source_id: UUID, chunk: Chunk) -> dict[str, Any]:
-    return {
-        "id": new_id(),
-        "source_id": source_id,
-        "ordinal": chunk.ordinal,
-        "text": chunk.text,
-        "tokens": chunk.tokens,
-        "place": chunk.place,
-        "external_id": chunk.external_id,
-        "speaker": chunk.speaker,
-        "at": chunk.at,
-    }
+def _taken(field: str) -> Conflict:
+    return Conflict(
+        f"The {field} is another source's: remove that source, or add the document under its names.",
+        field=field,
+    )
 
 
 def _source_of(row: Row) -> Source:

@@ -1,9 +1,7 @@
 """Who may know a memory: one rule for lists, lookups and context sources."""
 
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 from uuid import UUID
-
-from pydantic import BaseModel, ConfigDict
 
 from memoranda.access.models import Principal, Role
 from memoranda.access.roles import subject_of
@@ -13,13 +11,11 @@ from memoranda.words.subject import ContextSubject
 _ALL_OF_IT: Final = {Role.OWNER, Role.READ_ONLY}
 
 
-class Audience(BaseModel):
+class Audience(NamedTuple):
     """For whom a memory is; an unset part means everybody in the organization.
 
     `space` belongs to the one tool that is bound to it, and to no subject.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     user_id: UUID | None = None
     agent_id: UUID | None = None

@@ -1,14 +1,13 @@
 """What a write does to a chain: pure, decided from the newest revision alone."""
 
-from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.words.errors import Conflict, DuplicateMemory
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """A chain's newest revision. `live` is False when it is a tombstone."""
 
     memory_id: UUID
@@ -27,8 +26,7 @@ class Head:
         self, revision_id: UUID, *, live: bool = True, expires_at: datetime | None = None
     ) -> "Head":
         """The head once `revision_id` is added. Versions give the order, never a clock."""
-        return replace(
-            self,
+        return self._replace(
             revision_id=revision_id,
             version=self.version + 1,
             live=live,

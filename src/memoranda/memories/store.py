@@ -119,11 +119,12 @@ def remember(tx: Transaction, candidate: Candidate) -> Memory:
         _insert_memory(tx, head, candidate, folded, mark)
     else:
         head = parent.followed_by(new_id(), expires_at=candidate.expires_at)
-    revision = _insert_revision(tx, parent, head, candidate.author, candidate)
+    _insert_revision(tx, parent, head, candidate.author, candidate)
     if parent is not None:
         _move_head(tx, head, folded, mark)
-    _record(tx, "memory_fact_updated" if parent else "memory_fact_created", revision)
-    return _memory(head, revision, candidate.audience, candidate.subject_key)
+    _record(tx, "memory_fact_updated" if parent else "memory_fact_created", head, candidate.author)
+    of, key = candidate.audience, candidate.subject_key
+    return _memory(tx, head, candidate.author, candidate, audience=of, subject_key=key)
 
 
 def forget(tx: Transaction, memory_id: UUID, author: Author) -> Memory:
@@ -137,10 +138,11 @@ def forget(tx: Transaction, memory_id: UUID, author: Author) -> Memory:
     found = _chain(tx, memory_id)  # as it is now that nobody else adds to it
     parent = chain.parent_of_tombstone(_head(found))
     head = parent.followed_by(new_id(), live=False)
-    revision = _insert_revision(tx, parent, head, author, None)
+    _insert_revision(tx, parent, head, author, None)
     _move_head(tx, head, None, None)
-    _record(tx, "memory_fact_forgotten", revision)
-    return _memory(head, revision, _audience(found), found.subject_key)
+    _record(tx, "memory_fact_forgotten", head, author)
+    of, key = _audience(found), found.subject_key
+    return _memory(tx, head, author, None, audience=of, subject_key=key)
 
 
 def audience(tx: Transaction, memory_id: UUID) -> Audience:
@@ -231,8 +233,9 @@ def _insert_memory(
 
 def _insert_revision(
     tx: Transaction, parent: Head | None, head: Head, author: Author, said: Candidate | None
-) -> Revision:
-    revision = Revision(
+) -> None:
+    tx.run(
+        INSERT_REVISION,
         id=head.revision_id,
         memory_id=head.memory_id,
         version=head.version,
@@ -250,8 +253,6 @@ def _insert_revision(
         forgotten_at=None if head.live else tx.now,
         created_at=tx.now,
     )
-    tx.run(INSERT_REVISION, **vars(revision))
-    return revision
 
 
 def _move_head(tx: Transaction, head: Head, folded: str | None, mark: bytes | None) -> None:
@@ -268,14 +269,14 @@ def _move_head(tx: Transaction, head: Head, folded: str | None, mark: bytes | No
     )
 
 
-def _record(tx: Transaction, event: str, revision: Revision) -> None:
+def _record(tx: Transaction, event: str, head: Head, author: Author) -> None:
     record_activity(
         tx,
         event,
-        subject_id=revision.memory_id,
-        user_id=revision.author_user_id,
-        agent_id=revision.author_agent_id,
-        version=revision.version,
+        subject_id=head.memory_id,
+        user_id=author.user_id,
+        agent_id=author.agent_id,
+        version=head.version,
     )
 
 
@@ -314,7 +315,15 @@ def _reader(subject: ContextSubject) -> dict[str, UUID | None]:
     return {"user": subject.user_id, "agent": subject.agent_id}
 
 
-def _memory(head: Head, revision: Revision, audience: Audience, subject_key: str | None) -> Memory:
+def _memory(
+    tx: Transaction,
+    head: Head,
+    author: Author,
+    said: Candidate | None,
+    *,
+    audience: Audience,
+    subject_key: str | None,
+) -> Memory:
     return Memory(
         id=head.memory_id,
         user_id=audience.user_id,
@@ -322,19 +331,19 @@ def _memory(head: Head, revision: Revision, audience: Audience, subject_key: str
         subject_key=subject_key,
         status=MemoryStatus.ACTIVE if head.live else MemoryStatus.FORGOTTEN,
         version=head.version,
-        text=revision.text,
-        title=revision.title,
-        category=revision.category,
-        tags=revision.tags,
+        text=said.text if said else None,
+        title=said.title if said else None,
+        category=said.category if said else None,
+        tags=said.tags if said else (),
         pinned=head.pinned,
-        origin=revision.origin,
-        author_user_id=revision.author_user_id,
-        author_agent_id=revision.author_agent_id,
-        run_id=revision.run_id,
-        conversation_id=revision.conversation_id,
+        origin=author.origin,
+        author_user_id=author.user_id,
+        author_agent_id=author.agent_id,
+        run_id=author.run_id,
+        conversation_id=author.conversation_id,
         expires_at=head.expires_at,
         created_at=head.created_at,
-        recorded_at=revision.created_at,
+        recorded_at=tx.now,
     )
 
 

@@ -1,7 +1,7 @@
 """What one document becomes in the index: its packed rows, and what it adds to the term counts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from memoranda.search.postings import pack_lengths, pack_postings, unpack_postings
@@ -33,6 +33,13 @@ class TermCount:
             self.documents + other.documents,
         )
 
+    def __sub__(self, other: "TermCount") -> "TermCount":
+        return TermCount(
+            self.passages - other.passages,
+            self.windows - other.windows,
+            self.documents - other.documents,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
@@ -45,21 +52,33 @@ class IndexedDocument:
     counts: Mapping[str, TermCount]
 
 
-def index_document(passages: Iterable[Passage]) -> IndexedDocument:
-    """Read the passages of one document, in order, into the rows of the index."""
+def index_document(
+    passages: Iterable[Passage], keep_on: Callable[[], None] = lambda: None
+) -> IndexedDocument:
+    """Read the passages of one document, in order, into the rows of the index.
+
+    `keep_on` is called before each passage and each row; what it raises ends the reading.
+    """
     lengths: list[int] = []
     found: defaultdict[str, dict[int, int]] = defaultdict(dict)
     for ordinal, passage in enumerate(passages):
+        keep_on()
         read = read_passage(passage.text, speaker=passage.speaker, at=passage.at)
         lengths.append(read.length)
         for term, times in read.counts.items():
             found[term][ordinal] = times
+    postings: dict[str, bytes] = {}
+    counts: dict[str, TermCount] = {}
+    for term, by_ordinal in found.items():
+        keep_on()
+        postings[term] = pack_postings(by_ordinal)
+        counts[term] = _count(by_ordinal, len(lengths))
     return IndexedDocument(
         passages=len(lengths),
         tokens=sum(lengths),
         lengths=pack_lengths(lengths),
-        postings={term: pack_postings(by_ordinal) for term, by_ordinal in found.items()},
-        counts={term: _count(by_ordinal, len(lengths)) for term, by_ordinal in found.items()},
+        postings=postings,
+        counts=counts,
     )
 
 

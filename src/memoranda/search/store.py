@@ -17,6 +17,7 @@ from memoranda.storage.tables import search_documents, search_postings, search_t
 
 _collection: BindParameter[str] = bindparam("in_collection")
 _document: BindParameter[UUID] = bindparam("document")
+_AT_ONCE: Final = 10_000
 
 ADD_DOCUMENT: Final = insert(search_documents)
 ADD_POSTINGS: Final = insert(search_postings)
@@ -29,15 +30,17 @@ ADD_TO_TOTALS: Final = upsert(
     search_totals, ["scope_id", "collection"], add=["documents", "passages", "tokens"]
 )
 
-POSTINGS_OF_DOCUMENT: Final = select(search_postings.c.term, search_postings.c.postings).where(
-    search_postings.c.collection == _collection, search_postings.c.document_id == _document
+SOME_POSTINGS: Final = (
+    select(search_postings.c.term, search_postings.c.postings)
+    .where(search_postings.c.collection == _collection, search_postings.c.document_id == _document)
+    .limit(bindparam("most"))
 )
 SIZE_OF_DOCUMENT: Final = select(search_documents.c.passages, search_documents.c.tokens).where(
     search_documents.c.collection == _collection, search_documents.c.document_id == _document
 )
 TAKE_FROM_TERMS: Final = (
     update(search_terms)
-    .where(search_terms.c.collection == _collection, search_terms.c.term == bindparam("of_term"))
+    .where(search_terms.c.collection == _collection, one_of(search_terms.c.term, "terms"))
     .values(
         passages=search_terms.c.passages - bindparam("fewer_passages"),
         windows=search_terms.c.windows - bindparam("fewer_windows"),
@@ -59,10 +62,16 @@ TAKE_FROM_TOTALS: Final = (
     )
 )
 DROP_POSTINGS: Final = delete(search_postings).where(
-    search_postings.c.collection == _collection, search_postings.c.document_id == _document
+    search_postings.c.collection == _collection,
+    one_of(search_postings.c.term, "terms"),
+    search_postings.c.document_id == _document,
 )
 DROP_DOCUMENT: Final = delete(search_documents).where(
     search_documents.c.collection == _collection, search_documents.c.document_id == _document
+)
+# Documents whose rows are being written or cleared stand in a collection of their own beside it.
+UNFINISHED: Final = select(search_documents.c.document_id, search_documents.c.passages).where(
+    search_documents.c.collection == _collection
 )
 
 COUNTS: Final = select(
@@ -93,18 +102,33 @@ def add_document(
     tx: Transaction, collection: str, document_id: UUID, indexed: IndexedDocument
 ) -> None:
     """Put one whole document into the index of the transaction's scope; it must not be there yet."""
-    where = {"collection": collection}
+    begin_document(tx, collection, document_id, indexed.passages)
+    add_terms(tx, collection, document_id, indexed, sorted(indexed.postings))
+    open_document(tx, collection, document_id, indexed)
+
+
+def begin_document(tx: Transaction, collection: str, document_id: UUID, passages: int) -> None:
+    """Make a document known that has no rows yet: no search sees it or its counts until it is opened."""
     tx.run(
         ADD_DOCUMENT,
-        **where,
+        collection=_unfinished(collection),
         document_id=document_id,
-        passages=indexed.passages,
-        tokens=indexed.tokens,
-        lengths=indexed.lengths,
+        passages=passages,
+        tokens=0,
+        lengths=b"",
     )
-    tx.run(ADD_TO_TOTALS, **where, documents=1, passages=indexed.passages, tokens=indexed.tokens)
-    # Sorted, so that two ingestions of one organization take the rows in one order and never deadlock.
-    terms = sorted(indexed.postings)
+
+
+def add_terms(
+    tx: Transaction,
+    collection: str,
+    document_id: UUID,
+    indexed: IndexedDocument,
+    terms: Sequence[str],
+) -> None:
+    """Write the rows of some of an unfinished document's terms, and their counts with them."""
+    where = {"collection": collection}
+    _alone(tx, collection)
     tx.run_many(
         ADD_POSTINGS,
         [
@@ -127,37 +151,97 @@ def add_document(
     )
 
 
-def remove_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
-    """Take a document out of the index and out of every count; False when it was not there."""
-    where = {"in_collection": collection, "document": document_id}
-    size = tx.one(SIZE_OF_DOCUMENT, **where)
+def open_document(
+    tx: Transaction, collection: str, document_id: UUID, indexed: IndexedDocument
+) -> None:
+    """Let searches see an unfinished document, all of whose terms are written."""
+    where = {"collection": collection}
+    _alone(tx, collection)
+    tx.run(DROP_DOCUMENT, in_collection=_unfinished(collection), document=document_id)
+    tx.run(
+        ADD_DOCUMENT,
+        **where,
+        document_id=document_id,
+        passages=indexed.passages,
+        tokens=indexed.tokens,
+        lengths=indexed.lengths,
+    )
+    tx.run(ADD_TO_TOTALS, **where, documents=1, passages=indexed.passages, tokens=indexed.tokens)
+
+
+def hide_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
+    """Take a document out of every search; its rows wait to be cleared. False where it was in none."""
+    size = tx.one(SIZE_OF_DOCUMENT, in_collection=collection, document=document_id)
     if size is None:
         return False
-    rows = sorted(tx.all(POSTINGS_OF_DOCUMENT, **where))
-    # The totals first, as in add_document: who writes the index of one organization waits there.
+    _alone(tx, collection)
     tx.run(
         TAKE_FROM_TOTALS,
         in_collection=collection,
         fewer_passages=size.passages,
         fewer_tokens=size.tokens,
     )
-    fewer = [(row.term, count_of(row.postings, size.passages)) for row in rows]
-    tx.run_many(
-        TAKE_FROM_TERMS,
-        [
-            {
-                "in_collection": collection,
-                "of_term": term,
-                "fewer_passages": count.passages,
-                "fewer_windows": count.windows,
-            }
-            for term, count in fewer
-        ],
-    )
-    tx.run(DROP_EMPTY_TERMS, in_collection=collection, terms=[row.term for row in rows])
-    tx.run(DROP_POSTINGS, **where)
-    tx.run(DROP_DOCUMENT, **where)
+    tx.run(DROP_DOCUMENT, in_collection=collection, document=document_id)
+    begin_document(tx, collection, document_id, size.passages)
     return True
+
+
+def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) -> int:
+    """Take at most `most` rows of an unfinished document away, and out of the counts; answer how many.
+
+    Fewer than `most` says that nothing of the document is left.
+    """
+    unfinished = {"in_collection": _unfinished(collection), "document": document_id}
+    size = tx.one(SIZE_OF_DOCUMENT, **unfinished)
+    if size is None:
+        return 0
+    where = {"in_collection": collection, "document": document_id}
+    _alone(tx, collection)
+    rows = tx.all(SOME_POSTINGS, **where, most=most)
+    alike: defaultdict[TermCount, list[str]] = defaultdict(list)
+    for row in rows:
+        alike[count_of(row.postings, size.passages)].append(row.term)
+    # Most terms of a document count alike, so this is a few statements and not one for each term.
+    for count, terms in alike.items():
+        tx.run(
+            TAKE_FROM_TERMS,
+            in_collection=collection,
+            terms=terms,
+            fewer_passages=count.passages,
+            fewer_windows=count.windows,
+        )
+    every = [row.term for row in rows]
+    tx.run(DROP_EMPTY_TERMS, in_collection=collection, terms=every)
+    tx.run(DROP_POSTINGS, **where, terms=every)
+    if len(rows) < most:
+        tx.run(DROP_DOCUMENT, **unfinished)
+    return len(rows)
+
+
+def knows(tx: Transaction, collection: str, document_id: UUID) -> bool:
+    """Whether anything of the document is in the index, finished or not."""
+    return any(
+        tx.one(SIZE_OF_DOCUMENT, in_collection=place, document=document_id)
+        for place in (collection, _unfinished(collection))
+    )
+
+
+def remove_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
+    """Take a whole document out of the index and out of every count; False when it was not there."""
+    if not hide_document(tx, collection, document_id):
+        return False
+    while clear_terms(tx, collection, document_id, _AT_ONCE) == _AT_ONCE:
+        pass
+    return True
+
+
+def _unfinished(collection: str) -> str:
+    return f"{collection} unfinished"
+
+
+def _alone(tx: Transaction, collection: str) -> None:
+    """Let one transaction at a time write the counts of a scope's collection, in any order of terms."""
+    tx.lock(f"search index {collection}")
 
 
 def search(
@@ -199,14 +283,17 @@ def _everywhere(tx: Transaction, collection: str, query: Query, limits: Limits) 
         return None
     # The names a query may hold are looked up too: they say who spoke, not what is asked.
     wanted = [*query.terms, *query.names]
-    counts = {
-        row.term: TermCount(row.passages, row.windows, row.documents)
-        for row in tx.all(COUNTS, in_collection=collection, terms=wanted)
+    unfinished = {
+        row.document_id: row.passages
+        for row in tx.all(UNFINISHED, in_collection=_unfinished(collection))
     }
+    counts = _counts(tx, collection, wanted, unfinished)
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
     postings: _Postings = defaultdict(dict)
     holders: defaultdict[str, list[UUID]] = defaultdict(list)
-    for row in tx.all(POSTINGS, in_collection=collection, terms=list(asked.full), most=limits.rows):
+    most = limits.rows + len(unfinished) * len(asked.full)
+    rows = tx.all(POSTINGS, in_collection=collection, terms=list(asked.full), most=most)
+    for row in [row for row in rows if row.document_id not in unfinished][: limits.rows]:
         postings[row.document_id][row.term] = row.postings
         holders[row.term].append(row.document_id)
     documents = shortlist(holders, counts, limits)
@@ -218,6 +305,22 @@ def _everywhere(tx: Transaction, collection: str, query: Query, limits: Limits) 
             postings[row.document_id][row.term] = row.postings
     candidates, _ = _candidates(tx, collection, documents, postings)
     return _Found(candidates, counts, Corpus(totals.passages, totals.tokens))
+
+
+def _counts(
+    tx: Transaction, collection: str, terms: Sequence[str], unfinished: Mapping[UUID, int]
+) -> dict[str, TermCount]:
+    """Count the terms as if nothing were there of the documents that are being written or cleared."""
+    counts = {
+        row.term: TermCount(row.passages, row.windows, row.documents)
+        for row in tx.all(COUNTS, in_collection=collection, terms=terms)
+    }
+    if unfinished:
+        for row in tx.all(
+            POSTINGS_WITHIN, in_collection=collection, terms=terms, documents=list(unfinished)
+        ):
+            counts[row.term] -= count_of(row.postings, unfinished[row.document_id])
+    return {term: count for term, count in counts.items() if count.documents > 0}
 
 
 def _within(tx: Transaction, collection: str, query: Query, document_ids: Sequence[UUID]) -> _Found:

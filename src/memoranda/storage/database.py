@@ -9,6 +9,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from memoranda.settings import database_address
 from memoranda.storage.dialects.base import Backend
 from memoranda.storage.scope import Scope
 from memoranda.storage.transaction import Transaction
@@ -77,7 +78,14 @@ class Storage:
 
 
 def database_url(url: str) -> str:
-    """A full database URL; a bare path is a SQLite file."""
+    """A full database URL; a bare path is a SQLite file, and `postgres://` is `postgresql://`.
+
+    Raises `Invalid` for half an address, such as `sqlite:file`.
+    """
+    try:
+        url = database_address(url)
+    except ValueError as error:
+        raise Invalid(str(error), field="db") from None
     if "://" not in url:
         path = str(Path(url).expanduser())
         return f"sqlite:///{path.replace('%', '%25').replace('?', '%3F')}"

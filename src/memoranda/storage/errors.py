@@ -34,8 +34,15 @@ class SchemaMismatch(Conflict):
     code = "schema_mismatch"
 
 
+class ForeignDatabase(SchemaMismatch):
+    """The database belongs to another program; nothing in it was changed."""
+
+    code = "foreign_database"
+
+
 __all__ = [
     "ConstraintViolated",
+    "ForeignDatabase",
     "SchemaMismatch",
     "StorageBusy",
     "StorageUnavailable",

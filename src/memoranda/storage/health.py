@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy.engine import make_url
 
 from memoranda.storage.database import backend_of, database_url
-from memoranda.storage.errors import UnsafeRole
+from memoranda.storage.errors import ForeignDatabase, StorageUnavailable, UnsafeRole
 from memoranda.storage.schema import HEAD
 from memoranda.storage.scope import Shared, tenancy_of
 from memoranda.storage.tables import METADATA
@@ -111,10 +111,12 @@ def _sqlite(path: Path) -> Iterator[Finding]:
         waits = f"{path} is not there yet; the first command that writes makes it"
         yield Finding("database", None, waits)
         return
+    from memoranda.storage.dialects.sqlite import SqliteBackend  # noqa: PLC0415 - only the one that is used
+
     try:
-        version = _sqlite_version(path)
-    except sqlite3.Error as error:
-        yield Finding("database", False, f"{path} can't be read: {error}")
+        version = SqliteBackend.schema_version(database_url(str(path)))
+    except (ForeignDatabase, StorageUnavailable) as error:
+        yield Finding("database", False, error.message)
         return
     yield Finding("database", True, f"{path}, {path.stat().st_size} bytes")
     yield _schema(version)
@@ -139,16 +141,6 @@ def _sqlite_safeguards(path: Path) -> Iterator[Finding]:
     yield Finding("durability", durable, f"synchronous is {'FULL' if durable else level}: {kept}")
 
 
-def _sqlite_version(path: Path) -> str | None:
-    """The schema that a file holds, read without writing to it."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        known = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-        if connection.execute(known).fetchone() is None:
-            return None
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        return row[0] if row else None
-
-
 def _postgres(url: str) -> Iterator[Finding]:
     import psycopg  # noqa: PLC0415 - needs the extra
 
@@ -166,7 +158,11 @@ def _postgres(url: str) -> Iterator[Finding]:
         yield Finding("database", True, f"{shown(url)} answers")
         number = connection.info.server_version
         yield Finding("postgresql", True, f"PostgreSQL {number // 10000}.{number % 10000}")
-        version = _postgres_version(connection)
+        try:
+            version = postgres_schema.version(connection)
+        except ForeignDatabase as error:
+            yield Finding("schema", False, error.message)
+            return
         yield _schema(version)
         try:
             postgres_schema.refuse_unsafe_role(connection)
@@ -192,13 +188,6 @@ def refused_login(url: str, error: BaseException) -> str | None:
 
 def _unreached(error: BaseException) -> str:
     return f"PostgreSQL can't be reached: {_one_line(error)}"
-
-
-def _postgres_version(connection: Any) -> str | None:
-    if connection.execute("SELECT to_regclass('alembic_version')").fetchone()[0] is None:
-        return None
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    return row[0] if row else None
 
 
 def _row_security(connection: Any) -> Finding:

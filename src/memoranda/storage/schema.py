@@ -22,8 +22,9 @@ def migrate(url: str) -> None:
 
     Two processes that start together wait for each other. Raises
     `StorageUnavailable` when nothing answers, `UnsafeRole` before it makes
-    anything with a role that could look past row security, and `SchemaMismatch`
-    when the database was made by a newer version.
+    anything with a role that could look past row security, `SchemaMismatch`
+    when the database was made by a newer version, and `ForeignDatabase` before it changes
+    anything in one that another program made.
     """
     backend = backend_of(url)
     if _is_file(url):

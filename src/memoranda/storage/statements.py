@@ -1,10 +1,12 @@
 """Compiles each statement once per database: predicate added, guard passed, parameters and rows converted."""
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 from sqlalchemy import Table
 from sqlalchemy.dialects.postgresql import Insert as UpsertInsert
@@ -14,12 +16,23 @@ from sqlalchemy.sql.selectable import CompoundSelect
 from sqlalchemy.types import TypeEngine
 
 from memoranda.storage.guard import GuardError, check_parts
-from memoranda.storage.scope import NIL, OWNER, PARENT, SCOPE, Scope, Tenant, Through, tenancy_of
+from memoranda.storage.scope import (
+    NIL,
+    OWNER,
+    PARENT,
+    SCOPE,
+    Scope,
+    Shared,
+    Tenant,
+    Through,
+    tenancy_of,
+)
+from memoranda.storage.types import is_hex, takes_none
 
 Statement: TypeAlias = Select[Any] | CompoundSelect[Any] | Insert | Update | Delete
 # A named tuple whose fields are the statement's columns: each statement makes its own class.
 Row: TypeAlias = Any
-_Convert: TypeAlias = Callable[[Any], Any] | None
+_SCOPE, _OWNER, _PARENT = SCOPE.key, OWNER.key, PARENT.key
 _STATEMENTS: Final = {Select, CompoundSelect, Insert, UpsertInsert, Update, Delete}
 
 
@@ -48,42 +61,61 @@ class Prepared:
             tenancy = tenancy_of(self.target)
         self.tenant = tenancy if isinstance(tenancy, Tenant) else None
         self.through = tenancy if isinstance(tenancy, Through) else None
+        self.owned = tenancy is not None and not isinstance(tenancy, Shared)
         self._positional = compiled.positiontup is not None
         names = list(compiled.binds) if compiled.positiontup is None else compiled.positiontup
-        self._binds = [(name, _bind_of(compiled.binds[name].type, dialect)) for name in names]
+        self._names = tuple(names)
+        self._pick = _picker(self._names)
+        self._scoped = _SCOPE in names
+        kinds = [compiled.binds[name].type for name in names]
+        # Half of what is written is ids, for which SQLite's own converter costs two calls more each.
+        self._ids = [place for place, kind in enumerate(kinds) if is_hex(kind, dialect)]
+        binds = [(place, _bind_of(kind, dialect)) for place, kind in enumerate(kinds)]
+        binds = [bind for bind in binds if bind[0] not in self._ids]
+        self._binds = [(place, convert) for place, convert in binds if convert is not None]
+        self._with_none = frozenset(place for place, kind in enumerate(kinds) if takes_none(kind))
         self._known = {
             name: bind.value for name, bind in compiled.binds.items() if not bind.required
         }
-        self._make, self._convert = _row_of(list(statement.exported_columns), dialect)
+        self._make, self._results = _row_of(list(statement.exported_columns), dialect)
 
     def parameters(self, scope: Scope, values: Mapping[str, Any]) -> Any:
-        """What the driver takes: a tuple or a dict; a missing name raises KeyError."""
+        """What the driver takes: a list or a dict; a missing name raises KeyError."""
         known = {**self._known, **values}
-        known[SCOPE.key] = scope if isinstance(scope, UUID) else NIL
+        if self._scoped:
+            known[_SCOPE] = scope if isinstance(scope, UUID) else NIL
         if self.tenant is not None:
-            known[OWNER.key] = owner_of(self.tenant, scope)
+            known[_OWNER] = owner_of(self.tenant, scope)
         elif self.through is not None:
-            known[PARENT.key] = values[self.through.column]
-        if self._positional:
-            return [
-                known[name] if convert is None else convert(known[name])
-                for name, convert in self._binds
-            ]
-        return {
-            name: known[name] if convert is None else convert(known[name])
-            for name, convert in self._binds
-        }
+            known[_PARENT] = values[self.through.column]
+        picked = list(self._pick(known))
+        for place in self._ids:
+            value = picked[place]
+            if value is not None:
+                picked[place] = f"{value.int:032x}"
+        for place, convert in self._binds:
+            value = picked[place]
+            if value is not None or place in self._with_none:
+                picked[place] = convert(value)
+        return picked if self._positional else dict(zip(self._names, picked, strict=True))
 
     def row(self, values: tuple[Any, ...]) -> Row:
         """A named tuple of Python values from what the driver returned."""
-        if self._convert is None:
+        if not self._results:
             return self._make(values)
-        return self._make(
-            [
-                value if convert is None else convert(value)
-                for value, convert in zip(values, self._convert, strict=True)
-            ]
-        )
+        converted = list(values)
+        for place, convert in self._results:
+            if converted[place] is not None:
+                converted[place] = convert(converted[place])
+        return self._make(converted)
+
+
+class _Met(NamedTuple):
+    """A statement that came before; `forms` are an organization's and the platform's, by an insert's columns."""
+
+    is_insert: bool
+    forms: tuple[dict[tuple[str, ...], Prepared], dict[tuple[str, ...], Prepared]]
+    alive: ref[Statement]
 
 
 class Statements:
@@ -91,20 +123,25 @@ class Statements:
 
     def __init__(self, dialects: Dialects) -> None:
         self._dialects: Final = dialects
-        self._known: WeakKeyDictionary[Statement, dict[Any, Prepared]] = WeakKeyDictionary()
+        # By id(), which is quicker than a weak dictionary; an entry goes with its statement, so before
+        # another statement can have the same id.
+        self._met: dict[int, _Met] = {}
 
-    def prepare(
-        self, statement: Statement, columns: tuple[str, ...], *, platform: bool
-    ) -> Prepared:
+    def prepare(self, statement: Statement, columns: Iterable[str], *, platform: bool) -> Prepared:
         """Compile and check `statement`, or find it; `columns` are those that an insert fills."""
-        known = self._known.get(statement)
-        if known is None:
-            known = self._known.setdefault(statement, {})
-        key = (columns if isinstance(statement, Insert) else None, platform)
-        found = known.get(key)
+        met = self._met.get(id(statement)) or self._meet(statement)
+        names = tuple(columns) if met.is_insert else ()
+        forms = met.forms[platform]
+        found = forms.get(names)
         if found is None:
-            found = known[key] = Prepared(statement, self._dialects[platform], columns)
+            found = forms[names] = Prepared(statement, self._dialects[platform], names)
         return found
+
+    def _meet(self, statement: Statement) -> _Met:
+        number, known = id(statement), self._met
+        alive = ref(statement, lambda _: known.pop(number, None))
+        met = known[number] = _Met(isinstance(statement, Insert), ({}, {}), alive)
+        return met
 
 
 def owner_of(tenancy: Tenant, scope: Scope) -> UUID | None:
@@ -114,15 +151,26 @@ def owner_of(tenancy: Tenant, scope: Scope) -> UUID | None:
     return NIL if tenancy.platform == "nil" else None
 
 
-def _bind_of(kind: TypeEngine[Any], dialect: Dialect) -> _Convert:
+def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    """What takes the values of `names` out of a mapping, in their order."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda known: [known[name] for name in names]
+
+
+def _bind_of(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
     return kind.dialect_impl(dialect).bind_processor(dialect)
 
 
-def _row_of(columns: list[Any], dialect: Dialect) -> tuple[Callable[[Any], Row], Any]:
-    """What makes a row, and the conversion of each of its values (None where no value needs one)."""
+def _row_of(
+    columns: list[Any], dialect: Dialect
+) -> tuple[Callable[[Iterable[Any]], Row], list[tuple[int, Callable[[Any], Any]]]]:
+    """What makes a row, and the conversions of the values that need one, by their places."""
     names = [column.key or "" for column in columns]
     row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]  # noqa: PYI024 - made per statement
-    convert = [
+    converts = [
         column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns
     ]
-    return row._make, convert if any(convert) else None
+    # What the class's own _make does, without counting the values: a driver returns all columns.
+    make = partial(tuple.__new__, row)
+    return make, [(place, made) for place, made in enumerate(converts) if made is not None]

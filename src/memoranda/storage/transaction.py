@@ -31,7 +31,7 @@ class Port(Protocol):
 
     statements: Statements
 
-    def lock(self, cursor: Cursor, key: str) -> None: ...
+    def lock(self, cursor: Cursor, scope: Scope, key: str) -> None: ...
     def failure(self, error: BaseException) -> BaseException: ...
     def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str: ...
 
@@ -109,8 +109,9 @@ class Transaction:
             msg = "The rows of one run_many() must all name the same columns."
             raise ValueError(msg)
         prepared = self._prepare(statement, rows[0])
-        for row in rows:
-            self._check_owner(prepared, row)
+        if prepared.owned:
+            for row in rows:
+                self._check_owner(prepared, row)
         parameters = [prepared.parameters(self.scope, row) for row in rows]
         try:
             self._cursor.executemany(prepared.sql, parameters)
@@ -120,9 +121,10 @@ class Transaction:
 
     def lock(self, key: str) -> None:
         """Let one transaction at a time hold `key` until it ends; where there is one writer, this is free."""
-        self._refuse_if_over()
+        if self._broken is not None or self._waiter.cancelled:
+            raise self._over()
         try:
-            self._port.lock(self._cursor, f"{self.scope}:{key}")
+            self._port.lock(self._cursor, self.scope, key)
         except Exception as error:
             raise self._failed(error, None, ()) from error
 
@@ -133,7 +135,8 @@ class Transaction:
 
     def _execute(self, statement: Statement, values: dict[str, Any]) -> Prepared:
         prepared = self._prepare(statement, values)
-        self._check_owner(prepared, values)
+        if prepared.owned:
+            self._check_owner(prepared, values)
         parameters = prepared.parameters(self.scope, values)
         try:
             self._cursor.execute(prepared.sql, parameters)
@@ -142,17 +145,18 @@ class Transaction:
         return prepared
 
     def _prepare(self, statement: Statement, values: dict[str, Any]) -> Prepared:
-        self._refuse_if_over()
-        prepared = self._statements.prepare(statement, tuple(values), platform=self._platform)
-        if prepared.target is not None and not self._writes:
+        if self._broken is not None or self._waiter.cancelled:
+            raise self._over()
+        prepared = self._statements.prepare(statement, values, platform=self._platform)
+        if not self._writes and prepared.target is not None:
             raise GuardError("A read can't write: use storage.write().")
         return prepared
 
-    def _refuse_if_over(self) -> None:
-        if self._broken is None and self._waiter.cancelled:
+    def _over(self) -> BaseException:
+        """Why nothing runs any more."""
+        if self._broken is None:
             self._broken = Cancelled()
-        if self._broken is not None:
-            raise self._broken
+        return self._broken
 
     def _check_owner(self, prepared: Prepared, values: dict[str, Any]) -> None:
         """A new row belongs to the scope, or to a parent that does."""

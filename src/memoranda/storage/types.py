@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ARRAY, BigInteger, DateTime, Table, Text, TypeDecorator, bindparam
+from sqlalchemy import ARRAY, BigInteger, DateTime, Table, Text, TypeDecorator, Uuid, bindparam
 from sqlalchemy.dialects.postgresql import insert as conflict_insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
@@ -15,11 +15,11 @@ from sqlalchemy.sql.visitors import InternalTraversal
 from sqlalchemy.types import Boolean, TypeEngine
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 # Made once, because json.dumps with options makes an encoder on every call.
 _JSON: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
 ).encode
+_EMPTY: Final[dict[type, str]] = {list: "[]", tuple: "[]", dict: "{}"}
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -42,7 +42,14 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 def _microseconds(value: datetime | None) -> int | None:
-    return None if value is None else (_aware(value) - EPOCH) // _MICROSECOND
+    if value is None:
+        return None
+    try:
+        since = value - EPOCH
+    except TypeError:
+        raise _no_zone() from None
+    # Whole numbers: to divide by a timedelta makes two more objects.
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def _from_microseconds(value: int | None) -> datetime | None:
@@ -50,14 +57,15 @@ def _from_microseconds(value: int | None) -> datetime | None:
 
 
 def _in_utc(value: datetime | None) -> datetime | None:
-    return None if value is None else _aware(value).astimezone(UTC)
-
-
-def _aware(value: datetime) -> datetime:
+    if value is None:
+        return None
     if value.utcoffset() is None:
-        msg = "A time without a zone can't be stored: give an aware datetime."
-        raise ValueError(msg)
-    return value
+        raise _no_zone()
+    return value.astimezone(UTC)
+
+
+def _no_zone() -> ValueError:
+    return ValueError("A time without a zone can't be stored: give an aware datetime.")
 
 
 class Json(TypeDecorator[Any]):
@@ -66,11 +74,22 @@ class Json(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002 - SQLAlchemy's signature
-        return None if value is None else _JSON(value)
+    # Whole processors, as for UtcTime.
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], str | None]:  # noqa: ARG002 - SQLAlchemy's signature
+        return _to_json
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002 - SQLAlchemy's signature
-        return None if value is None else json.loads(value)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002 - SQLAlchemy's signature
+        return _from_json
+
+
+def _to_json(value: Any) -> str | None:
+    if not value and type(value) in _EMPTY:  # most tags and references
+        return _EMPTY[type(value)]
+    return None if value is None else _JSON(value)
+
+
+def _from_json(value: str | None) -> Any:
+    return None if value is None else json.loads(value)
 
 
 class _List(TypeDecorator[Any]):
@@ -92,6 +111,35 @@ class _List(TypeDecorator[Any]):
             return values
         convert = self.item.dialect_impl(dialect).bind_processor(dialect)
         return json.dumps(values if convert is None else [convert(item) for item in values])
+
+
+class _Pairs(TypeDecorator[Any]):
+    """A list parameter of pairs of ids, numbers or texts: JSON on both databases, as their columns store them."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, first: TypeEngine[Any], second: TypeEngine[Any]) -> None:
+        super().__init__()
+        self.kinds = (first, second)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        makers = [kind.dialect_impl(dialect).bind_processor(dialect) for kind in self.kinds]
+        pairs = [
+            [part if make is None else make(part) for part, make in zip(pair, makers, strict=True)]
+            for pair in value or ()
+        ]
+        return json.dumps(pairs, default=str)  # an id, where it is no text yet
+
+
+def is_hex(kind: TypeEngine[Any], dialect: Dialect) -> bool:
+    """Whether the type is an id that the database keeps as 32 hexadecimal digits."""
+    return type(kind) is Uuid and _is_sqlite(dialect)
+
+
+def takes_none(kind: TypeEngine[Any]) -> bool:
+    """Whether None is no NULL to the type: a list parameter reads it as an empty list."""
+    return isinstance(kind, _List | _Pairs)
 
 
 class OneOf(ColumnElement[bool]):
@@ -120,9 +168,46 @@ def _render(element: OneOf, compiler: SQLCompiler, **kw: Any) -> str:
     )
 
 
+class OneOfPairs(ColumnElement[bool]):
+    """Two columns together equal one of the pairs of a list parameter."""
+
+    __visit_name__ = "one_of_pairs"
+    _traverse_internals = [  # noqa: RUF012 - SQLAlchemy's own name
+        ("first", InternalTraversal.dp_clauseelement),
+        ("second", InternalTraversal.dp_clauseelement),
+    ]
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, first: ColumnElement[Any], second: ColumnElement[Any], name: str) -> None:
+        self.first = first
+        self.second = second
+        self.values = bindparam(name, type_=_Pairs(first.type, second.type))
+
+    def self_group(self, against: object = None) -> "OneOfPairs":  # noqa: ARG002 - SQLAlchemy's signature
+        """Itself: it renders as one comparison."""
+        return self
+
+
+@compiles(OneOfPairs)
+def _render_pairs(element: OneOfPairs, compiler: SQLCompiler, **kw: Any) -> str:
+    """As `_render`, for pairs."""
+    scoped = getattr(compiler, "visit_one_of_pairs", None)
+    return (
+        str(scoped(element, **kw))
+        if scoped
+        else f"one_of_pairs({element.first}, {element.second}, {element.values.key})"
+    )
+
+
 def one_of(column: ColumnElement[Any], name: str) -> OneOf:
     """Use instead of IN: `tx.all(STATEMENT, name=[…])`; an empty list matches nothing."""
     return OneOf(column, name)
+
+
+def one_of_pairs(first: ColumnElement[Any], second: ColumnElement[Any], name: str) -> OneOfPairs:
+    """As `one_of`, for two columns at once: `tx.all(STATEMENT, name=[(…, …), …])`."""
+    return OneOfPairs(first, second, name)
 
 
 def insert_or_ignore(table: Table) -> Insert:

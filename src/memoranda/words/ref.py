@@ -19,6 +19,13 @@ class ResourceRef(BaseModel):
             raise ValueError("must hold a character that is not blank, and no NUL")
         return value
 
+    @field_validator("kind", "id", "label")
+    @classmethod
+    def _whole(cls, value: str | None) -> str | None:
+        if value is not None and any("\ud800" <= each <= "\udfff" for each in value):
+            raise ValueError("must not hold half of a surrogate pair, which is no character")
+        return value
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ResourceRef):
             return NotImplemented

@@ -36,7 +36,7 @@ _MARKERS = re.compile(
        | /?(?:start_of_turn|end_of_turn|tool_call|tool_response)>
        | /?(?:function_calls>|function_results>|antml:)
        | </?SYS>>
-       | /s>\s*<s>
+       | /?s> | (?:eos|bos|extra_id_[0-9]+)>    # a sentence's ends; HTML's <s> loses to them
        | (?i: \s*(?:/\s*)?memoranda)            # our own fences
     )
     | \[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]
@@ -81,9 +81,12 @@ def neutralize(text: str) -> str:
 
 def neutral_line(text: str) -> str:
     """`neutralize` and `one_line` together, in the one order in which neither undoes the other."""
-    line = _on_plain_spaces(text)
-    if not line.isprintable():
-        line = one_line(_without_hidden(line))
+    if text.isprintable():  # as nearly all text is, which then has no other whitespace than spaces
+        line = _single_spaced(text)
+    else:
+        line = _on_plain_spaces(text)
+        if not line.isprintable():
+            line = one_line(_without_hidden(line))
     return _defuse(line) if "<" in line or "[" in line else line
 
 
@@ -95,7 +98,11 @@ def fold(text: str) -> str:
 
 def _on_plain_spaces(text: str) -> str:
     """Do the work of `one_line` for the usual whitespace, several times quicker than a split."""
-    line = text.replace("\n", " ").replace("\r", " ").replace("\t", " ").strip(" ")
+    return _single_spaced(text.replace("\n", " ").replace("\r", " ").replace("\t", " "))
+
+
+def _single_spaced(text: str) -> str:
+    line = text.strip(" ")
     while "  " in line:
         line = line.replace("  ", " ")
     return line

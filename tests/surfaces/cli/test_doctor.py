@@ -104,10 +104,22 @@ def test_another_programs_database_is_left_as_it_is(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE notes (text)")
     before = path.read_bytes()
-    value = Cli(str(path)).json("doctor")
-    assert checks(value)["schema"] is None
+    ended = Cli(str(path))("doctor", "--json")
+    assert ended.code == 10
+    assert checks(ended.json)["database"] is False
+    assert "another program's tables (notes)" in ended.out
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_another_programs_tables_in_postgresql_are_a_fault(postgres: Postgres) -> None:
+    url = postgres.new_database()
+    with psycopg.connect(url) as server:
+        server.execute("CREATE TABLE users (name TEXT)")
+    ended = Cli(url)("doctor", "--json")
+    assert ended.code == 10
+    assert checks(ended.json)["schema"] is False
+    assert "another program's tables (users)" in ended.out
 
 
 def test_before_the_first_migration_no_table_is_asked_for(postgres: Postgres) -> None:

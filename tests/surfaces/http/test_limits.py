@@ -100,3 +100,16 @@ async def test_a_key_is_asked_for_before_a_body_is_read(house: House) -> None:
     response = await house.nobody.post("/v1/memories", content=endless(sent), headers=JSON)
     assert response.status_code == 401
     assert not sent
+
+
+async def test_a_form_field_over_the_limit_is_too_large(house: House) -> None:
+    files = {"file": ("a.txt", "Tea")}
+    for fields in (
+        {"title": "x" * 300_000},
+        {"title": "x" * 2_000_000},
+        {f"f{number}": "x" for number in range(2_000)},
+    ):
+        response = await house.owner.post("/v1/knowledge/sources", files=files, data=fields)
+        assert (response.status_code, response.json()["code"]) == (413, "over_limit")
+    response = await house.owner.post("/v1/knowledge/sources", content=b"--line\r\nx", headers=FORM)
+    assert response.status_code in {400, 422}

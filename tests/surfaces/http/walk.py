@@ -140,7 +140,7 @@ STEPS: dict[str, list[Step]] = {
         brief(lambda rows: {"subject": {"agent_id": rows.agent}}),
         brief(lambda rows: {"policy_name": rows.policy}),
         brief(lambda rows: {"run_id": rows.run}),
-        brief(lambda rows: {"conversation": rows.conversation}),
+        brief(lambda rows: {"subject": {"user_id": rows.user}, "conversation": rows.conversation}),
     ],
     "POST /v1/conversations": [
         post("/v1/conversations", WRITERS, lambda _: {}),

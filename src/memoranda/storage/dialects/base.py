@@ -9,6 +9,7 @@ from sqlalchemy import Table
 from sqlalchemy.engine import Connection
 
 from memoranda.storage.errors import LostRace
+from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects, Statements
 from memoranda.storage.transaction import Cancelled, Cursor, Transaction
 from memoranda.storage.work import Work
@@ -41,8 +42,8 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def lock(self, cursor: Cursor, key: str) -> None:
-        """Hold `key` until the transaction ends, waiting for whoever holds it."""
+    def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
+        """Hold the scope's `key` until the transaction ends, waiting for whoever holds it."""
 
     @staticmethod
     @abstractmethod

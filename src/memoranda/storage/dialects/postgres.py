@@ -21,9 +21,10 @@ from memoranda.storage.dialects.crew import Crew
 from memoranda.storage.dialects.postgres_session import PostgresConnection, Session
 from memoranda.storage.errors import ConstraintViolated, LostRace, StorageBusy, StorageUnavailable
 from memoranda.storage.guard import GuardError
+from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
-from memoranda.storage.types import OneOf
+from memoranda.storage.types import OneOf, OneOfPairs
 from memoranda.storage.version import require_schema
 from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
@@ -39,6 +40,16 @@ class _Compiler(ScopedCompiler, PGCompiler_psycopg):
     def visit_one_of(self, element: OneOf, **kw: Any) -> str:
         column = self.process(element.column, **kw)
         return f"{column} = ANY({self.process(element.values, **kw)})"
+
+    def visit_one_of_pairs(self, element: OneOfPairs, **kw: Any) -> str:
+        first, second = self.process(element.first, **kw), self.process(element.second, **kw)
+        kinds = [
+            self.dialect.type_compiler_instance.process(column.type)
+            for column in (element.first, element.second)
+        ]
+        parts = f"(value ->> 0)::{kinds[0]}, (value ->> 1)::{kinds[1]}"
+        values = f"json_array_elements(CAST({self.process(element.values, **kw)} AS json))"
+        return f"({first}, {second}) IN (SELECT {parts} FROM {values})"  # noqa: S608 - a parameter, rendered
 
 
 class _PlatformCompiler(_Compiler):
@@ -82,8 +93,9 @@ class PostgresBackend(Backend):
     def submit(self, work: Work[Any]) -> None:
         self._crew.submit(work)
 
-    def lock(self, cursor: Cursor, key: str) -> None:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (key,))
+    def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
+        lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+        cursor.execute(lock, (f"{scope}:{key}",))
 
     @staticmethod
     def failure(error: BaseException) -> BaseException:
@@ -149,12 +161,20 @@ def _unavailable(_: BaseException) -> StorageUnavailable:
     )
 
 
+# To the driver a limit of the server is an operational error; trying again would meet it again.
+_UNSTORABLE: Final = (
+    psycopg.DataError,
+    errors.ProgramLimitExceeded,
+    errors.StatementTooComplex,
+    UnicodeEncodeError,
+)
+
 # What a driver's error means: the first line that fits.
 _MEANINGS: Final[Sequence[tuple[Any, Callable[[Any], BaseException]]]] = (
     ((errors.IntegrityError, errors.RaiseException), lambda e: ConstraintViolated(_constraint(e))),
     ((errors.SerializationFailure, errors.DeadlockDetected), lambda _: LostRace()),
     ((errors.LockNotAvailable, errors.QueryCanceled, LostRace), _busy),
     (errors.InsufficientPrivilege, lambda e: GuardError(f"PostgreSQL refused it: {e}")),
-    ((psycopg.DataError, UnicodeEncodeError), lambda e: Invalid(f"A value can't be stored: {e}.")),
+    (_UNSTORABLE, lambda e: Invalid(f"A value can't be stored: {e}.")),
     ((psycopg.OperationalError, psycopg.InterfaceError), _unavailable),
 )

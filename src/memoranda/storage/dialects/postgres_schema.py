@@ -9,6 +9,7 @@ from sqlalchemy import Table
 from memoranda.storage.errors import UnsafeRole
 from memoranda.storage.scope import NIL, Tenant, Through, tenancy_of
 from memoranda.storage.tables import APPEND_ONLY, FIXED_COLUMNS, METADATA
+from memoranda.storage.version import VERSION_TABLE, require_own
 
 SETTING: Final = "memoranda.organization"
 
@@ -23,6 +24,15 @@ BEGIN
   RAISE EXCEPTION USING MESSAGE = TG_NAME, ERRCODE = 'raise_exception', CONSTRAINT = TG_NAME;
 END
 $$;
+"""
+
+# Tables are made in the first schema of the search path; Alembic finds its own in any of them.
+_IN_OUR_WAY: Final = """
+SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+WHERE relname = ANY(%s) AND (
+    nspname = current_schema()
+    OR relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass(%s))
+)
 """
 
 _HOW_TO: Final = """\
@@ -43,9 +53,13 @@ def refuse_unsafe_role(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
 
 
 def version(connection: psycopg.Connection[tuple[Any, ...]]) -> str | None:
-    """The schema's version; None where there is none."""
-    found = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
-    if found is None or found[0] is None:
+    """The schema's version; None where there is none.
+
+    Other tables may share the database. Raises `ForeignDatabase` for some with our names.
+    """
+    found = connection.execute(_IN_OUR_WAY, ([*METADATA.tables, VERSION_TABLE], VERSION_TABLE))
+    place = f"The PostgreSQL database {connection.info.dbname}"
+    if not require_own({row[0] for row in found}, place, "give Memoranda a database of its own"):
         return None
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     return row[0] if row else None

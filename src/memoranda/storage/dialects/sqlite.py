@@ -20,10 +20,11 @@ from memoranda.storage.dialects.crew import Crew
 from memoranda.storage.dialects.sqlite_connection import BUSY_SECONDS, connect, look_while_running
 from memoranda.storage.dialects.sqlite_writer import Writer
 from memoranda.storage.errors import ConstraintViolated, StorageBusy, StorageUnavailable
+from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
-from memoranda.storage.types import OneOf
-from memoranda.storage.version import require_schema
+from memoranda.storage.types import OneOf, OneOfPairs
+from memoranda.storage.version import require_own, require_schema
 from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
 
@@ -38,6 +39,15 @@ class _Compiler(ScopedCompiler, SQLiteCompiler):
     def visit_one_of(self, element: OneOf, **kw: Any) -> str:
         column, values = self.process(element.column, **kw), self.process(element.values, **kw)
         return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a parameter, rendered
+
+    def visit_one_of_pairs(self, element: OneOfPairs, **kw: Any) -> str:
+        first, second = self.process(element.first, **kw), self.process(element.second, **kw)
+        values = self.process(element.values, **kw)
+        types = self.dialect.type_compiler_instance
+        kinds = [types.process(column.type) for column in (element.first, element.second)]
+        # The casts give the values their columns' affinity, without which no index is used for both.
+        parts = [f"CAST(json_extract(value, '$[{n}]') AS {kind})" for n, kind in enumerate(kinds)]
+        return f"({first}, {second}) IN (SELECT {', '.join(parts)} FROM json_each({values}))"  # noqa: S608 - a parameter, rendered
 
 
 class _PlatformCompiler(_Compiler):
@@ -87,7 +97,7 @@ class SqliteBackend(Backend):
         else:
             self._readers.submit(work)
 
-    def lock(self, cursor: Cursor, key: str) -> None:
+    def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
         """There is one writer, and it holds everything."""
 
     @staticmethod
@@ -153,15 +163,14 @@ def file_of(url: str) -> Path:
 
 
 def _version(path: Path) -> str | None:
-    """The schema's version; None where there is no file or no schema. Makes no file."""
+    """The schema's version; None where there is no file or nothing in it. Makes no file."""
     if not path.exists():
         return None
     try:
         # Read-only, because the product's own settings would make another program's file its own.
         address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
-            known = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-            if connection.execute(known).fetchone() is None:
+            if not require_own(sqlite_schema.tables(connection), str(path), "name another file"):
                 return None
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             return row[0] if row else None

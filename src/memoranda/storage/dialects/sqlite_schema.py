@@ -1,5 +1,6 @@
 """What SQLite's tables alone can't say: triggers that keep rows as they are, and the names behind its messages."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,14 @@ def statements() -> Iterator[str]:
             f"CREATE TRIGGER {promise} BEFORE UPDATE ON {table} WHEN {changed} "
             f"BEGIN SELECT RAISE(ABORT, '{promise}'); END"
         )
+
+
+def tables(connection: sqlite3.Connection) -> set[str]:
+    """The names of all tables and views; asked in one statement, so that it sees a migration whole."""
+    found = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    )
+    return {row[0] for row in found}
 
 
 def constraint_over(columns: str) -> str | None:

@@ -23,6 +23,10 @@ HTTP: Final = "memoranda.surfaces.http"
 BACKLOG: Final = 2048
 GRACE_SECONDS: Final = 10
 """How long open requests may take to end once the server is told to stop."""
+KEEP_ALIVE_SECONDS: Final = 15
+"""How long an idle connection is kept."""
+MOST_CONNECTIONS: Final = 1024
+"""More than so many at once are refused."""
 
 Host = Annotated[
     str | None,
@@ -91,6 +95,8 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
             access_log=False,  # addresses hold names that people chose, and logs hold no text
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            limit_concurrency=MOST_CONNECTIONS,
         )
         server = uvicorn.Server(config)
         # Uvicorn hears signals only while it runs, and repeats the one that stopped it; before and

@@ -11,6 +11,7 @@ import anyio
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from memoranda.app import Memoranda
 from memoranda.surfaces.http import (
@@ -25,6 +26,7 @@ from memoranda.surfaces.http import (
 from memoranda.surfaces.http.errors import MethodNotAllowed
 from memoranda.surfaces.http.operation import Operation
 from memoranda.surfaces.http.problems import Problem, response_to, tell_problems
+from memoranda.surfaces.http.stopping import answered
 
 ROOMS: Final[tuple[APIRouter, ...]] = (
     briefs.routes,
@@ -39,6 +41,10 @@ ROOMS: Final[tuple[APIRouter, ...]] = (
 
 class Api(FastAPI):
     """The application, whose description also defines what problems look like."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, also one that is cancelled because the server stops."""
+        await answered(super().__call__, scope, receive, send)
 
     def openapi(self) -> dict[str, Any]:
         """The API's description, in OpenAPI 3.1."""

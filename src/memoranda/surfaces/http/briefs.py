@@ -6,11 +6,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from memoranda.briefs.models import ContextBrief
+from memoranda.briefs.models import MOST_TOKENS, ContextBrief
 from memoranda.briefs.service import PublishedPolicy
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import LARGEST, Body, Listing
+from memoranda.surfaces.http.pages import LARGEST, Body, Flag, Listing, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import (
     NotFound,
@@ -18,7 +18,6 @@ from memoranda.words.errors import (
     ReadOnly,
     RequiredContextSourceError,
 )
-from memoranda.words.ref import ResourceRef
 
 routes = APIRouter(prefix="/v1", tags=["briefs"], route_class=Operation)
 
@@ -36,13 +35,19 @@ class BriefToBuild(Body):
 
     subject: SubjectToServe = SubjectToServe()
     query: str
-    entities: tuple[ResourceRef, ...] = ()
+    entities: list[Any] = Field(
+        default=[],
+        description="Rows that the request is about, each with `kind`, `id` and perhaps `label`; "
+        "a malformed one is left out.",
+    )
     policy: dict[str, Any] | None = None
     policy_name: str | None = None
     run_id: UUID | None = None
     conversation: UUID | None = None
-    budget: int | None = Field(default=None, ge=1, le=LARGEST, description="In tokens, for all.")
-    explain: bool = False
+    budget: Number | None = Field(
+        default=None, ge=1, le=MOST_TOKENS, description="In tokens, for all."
+    )
+    explain: Flag = False
 
 
 class PolicyToPublish(Body):
@@ -55,7 +60,10 @@ class PolicyToPublish(Body):
 @routes.post("/briefs")
 @raises(NotFound, PolicyRejected, RequiredContextSourceError)
 async def build_brief(body: BriefToBuild, who: Caller, product: Product) -> ContextBrief:
-    """Build a brief: the block of text that a run receives, and its account."""
+    """Build a brief: the block of text that a run receives, and its account.
+
+    Well-formed `entities` are used, and malformed ones left out.
+    """
     return await product.briefs.build(
         who,
         body.query,

@@ -10,7 +10,7 @@ from memoranda.conversations.models import Conversation, Message, StoredMessage
 from memoranda.conversations.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing
+from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, NotFound, ReadOnly
 from memoranda.words.page import Page
@@ -24,14 +24,14 @@ class ConversationToOpen(Body):
     workflow_id: str | None = None
     agent_id: UUID | None = None
     user_id: UUID | None = None
-    generation: int = Field(default=1, ge=1, le=LARGEST)
+    generation: Number = Field(default=1, ge=1, le=LARGEST)
 
 
 class MessagesToAppend(Body):
     """Messages for the end, if the conversation still has `expected_length` of them."""
 
     messages: list[Message]
-    expected_length: int | None = Field(default=None, ge=0, le=LARGEST)
+    expected_length: Number | None = Field(default=None, ge=0, le=LARGEST)
 
 
 @routes.post("/conversations", status_code=201)

@@ -1,6 +1,6 @@
 """What only a conversation over HTTP can get wrong."""
 
-from memoranda.words.errors import Invalid, NotFound, Refused, Unavailable
+from memoranda.words.errors import Invalid, NotFound, OverLimit, Refused, Unavailable
 
 
 class UnknownRoute(NotFound):
@@ -19,6 +19,12 @@ class BrokenBody(Invalid):
     """The request's body can't be read as what it claims to be."""
 
     code = "broken_body"
+
+
+class SlowBody(OverLimit):
+    """The body stopped coming for longer than the server waits; it then closes the connection."""
+
+    code = "slow_body"
 
 
 class UnsupportedMediaType(Invalid):

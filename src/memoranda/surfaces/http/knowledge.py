@@ -12,7 +12,7 @@ from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourceS
 from memoranda.knowledge.service import MOST_LISTED, MOST_RESULTS, MOST_SOURCES
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import Body, Cursor
+from memoranda.surfaces.http.pages import Body, Cursor, Flag, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.validation import LONGEST_STEP, MOST_ERRORS
 from memoranda.words.errors import Conflict, Invalid, ReadOnly
@@ -34,9 +34,9 @@ class SearchToDo(Body):
     """What to look for, and where."""
 
     query: str
-    limit: int = Field(default=8, ge=1, le=MOST_RESULTS)
-    include_organization: bool = True
-    include_platform: bool = False
+    limit: Number = Field(default=8, ge=1, le=MOST_RESULTS)
+    include_organization: Flag = True
+    include_platform: Flag = False
     source_ids: list[UUID] | None = Field(default=None, max_length=MOST_SOURCES)
 
 

@@ -1,14 +1,16 @@
 """Bounds what a request may send: its size, counted as it arrives, and the type that it claims."""
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from typing import Final
 
+from anyio import fail_after
 from fastapi import Request
+from starlette.exceptions import HTTPException
 
-from memoranda.surfaces.http.errors import BrokenBody, UnsupportedMediaType
+from memoranda.surfaces.http.errors import BrokenBody, SlowBody, UnsupportedMediaType
 from memoranda.surfaces.http.jsontext import read_json
 from memoranda.surfaces.http.validation import LONGEST_STEP, MOST_ERRORS
-from memoranda.words.errors import Invalid, OverLimit
+from memoranda.words.errors import Invalid, MemorandaError, OverLimit
 
 FORM_ROOM: Final = 64 * 1024
 """Bytes that a form may have beside its file: the other fields and the lines between."""
@@ -18,19 +20,23 @@ FORM: Final = "multipart/form-data"
 
 
 class BoundedRequest(Request):
-    """A request whose body ends at a limit, in bytes, and whose JSON is read strictly."""
+    """A request whose body ends at a limit, in bytes, and never pauses for `idle_s` seconds.
 
-    def __init__(self, request: Request, most: int) -> None:
+    Its JSON is read strictly.
+    """
+
+    def __init__(self, request: Request, most: int, idle_s: float) -> None:
         super().__init__(request.scope, request.receive)
         self._most = most
+        self._idle_s = idle_s
 
     async def stream(self) -> AsyncGenerator[bytes, None]:
-        """The body as it arrives. Raises `OverLimit` once it is known to be too long."""
+        """The body as it arrives. Raises `OverLimit` once it is known to be too long, and `SlowBody`."""
         received = _stated_length(self)
         if received > self._most:
             raise _over_limit(self._most)
         received = 0
-        async for chunk in super().stream():
+        async for chunk in _unpaused(super().stream(), self._idle_s):
             received += len(chunk)
             if received > self._most:
                 raise _over_limit(self._most)
@@ -39,6 +45,31 @@ class BoundedRequest(Request):
     async def json(self) -> object:
         """The body's JSON; see `read_json` for what it refuses."""
         return read_json(await self.body())
+
+
+async def _unpaused(chunks: AsyncGenerator[bytes, None], idle_s: float) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            with fail_after(idle_s):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise SlowBody(
+                f"Nothing more of the body came within {idle_s:g} seconds: send it without pauses.",
+                limit_s=idle_s,
+            ) from None
+        yield chunk
+
+
+def of_form(error: HTTPException) -> MemorandaError | None:
+    """What the framework's reader of forms refused for its size, which it tells by a sentence alone."""
+    if str(error.detail).startswith(("Part exceeded", "Too many")):
+        return OverLimit(
+            "The form has a field that is too large, or too many of them: only the document may be "
+            "long."
+        )
+    return None
 
 
 def check_query(request: Request, known: Collection[str]) -> None:

@@ -14,7 +14,12 @@ from starlette.responses import Response
 from memoranda.storage import StorageBusy, StorageUnavailable
 from memoranda.surfaces.http.answers import answers
 from memoranda.surfaces.http.credentials import sign_in
-from memoranda.surfaces.http.errors import BrokenBody, InternalError, UnsupportedMediaType
+from memoranda.surfaces.http.errors import (
+    BrokenBody,
+    InternalError,
+    SlowBody,
+    UnsupportedMediaType,
+)
 from memoranda.surfaces.http.limits import (
     FORM,
     FORM_ROOM,
@@ -22,6 +27,7 @@ from memoranda.surfaces.http.limits import (
     BoundedRequest,
     check_media_type,
     check_query,
+    of_form,
 )
 from memoranda.surfaces.http.problems import defect
 from memoranda.surfaces.http.product import product
@@ -32,6 +38,7 @@ from memoranda.words.errors import (
     OverLimit,
     Refused,
     Unauthenticated,
+    Unavailable,
 )
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -64,14 +71,14 @@ class Operation(APIRoute):
         self.responses = answers([*getattr(endpoint, "raises", ()), *self._implied()])
 
     def _implied(self) -> Iterator[type[MemorandaError]]:
-        yield InternalError
+        yield from (InternalError, Unavailable)
         if self.public:
             return
         yield from (StorageBusy, StorageUnavailable, Unauthenticated, Refused, Invalid)
         if self.dependant.path_params:
             yield NotFound
         if self.body_field is not None:
-            yield from (BrokenBody, OverLimit, UnsupportedMediaType)
+            yield from (BrokenBody, OverLimit, SlowBody, UnsupportedMediaType)
 
     def get_route_handler(self) -> Handler:
         """The route's function with all that stands before and after it."""
@@ -88,7 +95,7 @@ class Operation(APIRoute):
                 # The framework takes any failure to read a body for its own.
                 if isinstance(error.__cause__, MemorandaError):
                     raise error.__cause__ from None
-                raise
+                raise of_form(error) or error from None
             except (MemorandaError, RequestValidationError):
                 raise
             except Exception as error:  # noqa: BLE001 - a defect must not tell the caller what it is
@@ -100,11 +107,12 @@ class Operation(APIRoute):
         if self.body_field is None:
             return request
         settings = product(request).settings
+        idle_s = settings.body_idle_s
         if isinstance(self.body_field.field_info, params.Form):
             check_media_type(request, FORM)
-            return BoundedRequest(request, settings.max_upload_bytes + FORM_ROOM)
+            return BoundedRequest(request, settings.max_upload_bytes + FORM_ROOM, idle_s)
         check_media_type(request, JSON)
-        return BoundedRequest(request, settings.max_body_bytes)
+        return BoundedRequest(request, settings.max_body_bytes, idle_s)
 
     def _defect(self, error: Exception) -> InternalError:
         # The error's own message may quote what people wrote, so only its type and place are kept.

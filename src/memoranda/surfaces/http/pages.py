@@ -1,17 +1,29 @@
 """What routes share: lists, and the cursors, times and numbers that requests are read with."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from fastapi import Query
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Strict
 
 LARGEST: Final = 2**31 - 1
 """The largest number that a column of the database holds."""
 
+_NUMERAL: Final = re.compile(r"[+-]?[0-9._]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+
+Number = Annotated[int, Strict()]
+"""A whole number that the body writes as one: neither a text nor true."""
+
+Flag = Annotated[bool, Strict()]
+"""true or false, and nothing that could be taken for either."""
+
 
 class Body(BaseModel):
-    """What a request's body is read into: it knows its fields, and refuses any other."""
+    """What a request's body is read into: it knows its fields, and refuses any other.
+
+    Its numbers and flags are `Number` and `Flag`, since pydantic by itself reads "5" as 5.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,7 +51,14 @@ def _in_utc(time: datetime) -> datetime:
         raise ValueError("Input is outside of the years that can be kept") from None
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+def _written(time: object) -> object:
+    """A number would be taken for seconds since 1970, or for milliseconds if it is large."""
+    if not isinstance(time, str) or _NUMERAL.fullmatch(time.strip()):
+        raise ValueError("Input should be a date and time with its zone, as a text")
+    return time
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc), BeforeValidator(_written)]
 """A time with its zone, kept in UTC."""
 
 Cursor = Annotated[str | None, Query(description="Go on where a page ended: its next_cursor.")]

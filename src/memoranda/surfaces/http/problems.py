@@ -37,6 +37,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = {
     "broken_body": 400,
     "method_not_allowed": 405,
     "unsupported_media_type": 415,
+    "slow_body": 408,
     "internal_error": 500,
 }
 
@@ -80,6 +81,8 @@ def response_to(error: MemorandaError, headers: Mapping[str, str] | None = None)
     sent = dict(headers or {})
     if problem.status == HTTPStatus.UNAUTHORIZED:
         sent.setdefault("WWW-Authenticate", "Bearer")
+    if problem.status == HTTPStatus.REQUEST_TIMEOUT:
+        sent.setdefault("Connection", "close")  # what else comes on it is the rest of the body
     if error.retryable:
         sent.setdefault("Retry-After", str(RETRY_SECONDS))
     # In ASCII, so that no text that an error quotes can fail to be sent.
