@@ -18,7 +18,7 @@ from memoranda.storage import (
     UnsafeRole,
     migrate,
 )
-from memoranda.storage.dialects import postgres_session
+from memoranda.storage.dialects import postgres_schema, postgres_session
 from memoranda.storage.scope import Shared, tenancy_of
 from memoranda.storage.tables import METADATA, users
 from memoranda.words.errors import Invalid
@@ -329,3 +329,13 @@ async def test_what_is_larger_than_an_index_takes_is_invalid_and_not_to_be_tried
         await storage.write(organization, add_user, "x", scattered)
     assert not caught.value.retryable
     assert await storage.read(organization, names) == []
+
+
+def test_a_wrong_password_is_told_from_a_server_that_is_away() -> None:
+    error = psycopg.OperationalError('connection failed: password authentication failed for "ada"')
+    said = postgres_schema.refused_login("postgresql://ada:wrong@127.0.0.1/db", error)
+    assert said is not None
+    assert "does not let ada in" in said
+    assert "wrong" not in said
+    away = psycopg.OperationalError("connection refused")
+    assert postgres_schema.refused_login("postgresql://ada@127.0.0.1/db", away) is None

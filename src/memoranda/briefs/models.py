@@ -122,7 +122,7 @@ class ContextItem(Value):
     body: Text
     subject_key: str | None = None
     ref: ResourceRef | None = None
-    body_refs: list[ResourceRef] = []
+    body_refs: list[ResourceRef] = Field(default_factory=list)  # a literal would be copied deeply
     recorded_at: AwareDatetime | None = None
     tokens: int = Field(default=0, ge=0)
     rank_in_section: int = 0

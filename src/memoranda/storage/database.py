@@ -107,7 +107,8 @@ def backend_of(url: str) -> type[Backend]:
             from memoranda.storage.dialects.postgres import PostgresBackend  # noqa: PLC0415 - needs the extra
         except ImportError as error:
             raise Invalid(
-                "PostgreSQL needs its driver: pip install 'memoranda[postgres]'."
+                "PostgreSQL needs its driver: install Memoranda with its extra, "
+                "in a checkout as pip install '.[postgres]'."
             ) from error
         return PostgresBackend
     raise Invalid(

@@ -152,7 +152,9 @@ def _postgres(url: str) -> Iterator[Finding]:
             conninfo(url), autocommit=True, connect_timeout=CONNECT_SECONDS
         )
     except psycopg.Error as error:
-        yield Finding("database", False, refused_login(url, error) or _unreached(error))
+        yield Finding(
+            "database", False, postgres_schema.refused_login(url, error) or _unreached(error)
+        )
         return
     with connection:
         yield Finding("database", True, f"{shown(url)} answers")
@@ -172,18 +174,6 @@ def _postgres(url: str) -> Iterator[Finding]:
         if version is not None:  # before the first migration there is no table to look at
             yield _row_security(connection)
         yield _pgvector(connection)
-
-
-def refused_login(url: str, error: BaseException) -> str | None:
-    """What to say where the server answered and let nobody in; None for any other fault.
-
-    The driver gives no code for what happens before a session, so its text has to tell.
-    """
-    said = str(error)
-    if "password authentication failed" in said or "no password supplied" in said:
-        user = make_url(database_url(url)).username or "this user"
-        return f"PostgreSQL does not let {user} in: check the user and the password in the address."
-    return None
 
 
 def _unreached(error: BaseException) -> str:

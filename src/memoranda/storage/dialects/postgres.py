@@ -121,9 +121,11 @@ class PostgresBackend(Backend):
                 postgres_schema.refuse_unsafe_role(connection)
                 return postgres_schema.version(connection)
         except psycopg.OperationalError as error:
-            raise StorageUnavailable(
+            refused = postgres_schema.refused_login(url, error)
+            unreached = (
                 f"PostgreSQL did not answer: check the database URL and its server. ({error})"
-            ) from error
+            )
+            raise StorageUnavailable(refused or unreached) from error
 
 
 def connect(url: str) -> PostgresConnection:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import psycopg
 from sqlalchemy import Table
+from sqlalchemy.engine import make_url
 
 from memoranda.storage.errors import UnsafeRole
 from memoranda.storage.scope import NIL, Tenant, Through, tenancy_of
@@ -63,6 +64,18 @@ def version(connection: psycopg.Connection[tuple[Any, ...]]) -> str | None:
         return None
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     return row[0] if row else None
+
+
+def refused_login(url: str, error: BaseException) -> str | None:
+    """What to say where the server answered and let nobody in; None for any other fault.
+
+    The driver gives no code for what happens before a session, so its text has to tell.
+    """
+    said = str(error)
+    if "password authentication failed" in said or "no password supplied" in said:
+        user = make_url(url).username or "this user"
+        return f"PostgreSQL does not let {user} in: check the user and the password in the address."
+    return None
 
 
 def statements() -> Iterator[str]:

@@ -183,12 +183,15 @@ def _failure_of(error: sqlite3.OperationalError, code: int) -> BaseException:
         return StorageBusy(
             "The database is held by another process. Nothing was written: try again."
         )
-    if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
+    if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
         return StorageUnavailable(
             f"The database file can't be written ({error}). Free some space, then try again."
         )
-    if code == sqlite3.SQLITE_READONLY:
-        return StorageUnavailable("The database file can't be written: change its permissions.")
+    if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+        return StorageUnavailable(
+            f"The database can't be written ({error}). SQLite keeps files beside its own: "
+            "make the file and its folder writable, then try again."
+        )
     return error
 
 
