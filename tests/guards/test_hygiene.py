@@ -9,12 +9,12 @@ import pytest
 from tests.guards.source import ROOT
 
 # Put together here, so that this file does not hold what it forbids.
-DOT = "."
+DOT, SLASH = ".", "/"
 REGISTRIES = [
     f"pypi{DOT}org",
-    f"pythonhosted{DOT}org",
+    "python" + f"hosted{DOT}org",
     f"npmjs{DOT}org",
-    f"deb.debian{DOT}org",
+    f"deb{DOT}debian{DOT}org",
     "--" + "index-url",
     "--" + "extra-index-url",
     "--" + "find-links",
@@ -83,7 +83,12 @@ def test_every_exception_to_a_rule_gives_its_reason() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [f"https://files.pythonhosted{DOT}org/x", "open('/work/a')", "cd /home/me/x", "/root/.cache"],
+    [
+        f"https://{REGISTRIES[1]}/x",
+        f"open('{SLASH}work/a')",
+        f"cd {SLASH}home/me/x",
+        f"{SLASH}root/.cache",
+    ],
 )
 def test_a_trace_of_a_machine_is_found(text: str) -> None:
     assert of_this_machine(text)
