@@ -8,6 +8,7 @@ import pytest
 
 from memoranda.storage import Storage
 from tests.conftest import BACKENDS, sqlite_url
+from tests.contract.storage_rows import Two, two_organizations
 from tests.postgres import Postgres
 
 
@@ -28,3 +29,9 @@ async def shared_storage(
         yield storage
     finally:
         await storage.close()
+
+
+@pytest.fixture
+async def two(storage: Storage) -> Two:
+    """Two organizations with rows of every kind, made for one test."""
+    return await two_organizations(storage)

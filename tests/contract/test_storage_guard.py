@@ -46,7 +46,7 @@ from memoranda.storage.tables import (
 )
 from memoranda.words.ids import new_id
 from tests.contract.storage_attacks import Everything, Injected, Wrapped, lying
-from tests.contract.storage_rows import Two, two_organizations
+from tests.contract.storage_rows import Two
 
 UTC_TIME = datetime(2026, 1, 2, tzinfo=UTC)
 u, s, c = users.c, knowledge_sources.c, knowledge_chunks.c
@@ -56,11 +56,6 @@ other = users.alias("other")
 @pytest.fixture(scope="module")
 def storage(shared_storage: Storage) -> Storage:
     return shared_storage
-
-
-@pytest.fixture
-async def two(storage: Storage) -> Two:
-    return await two_organizations(storage)
 
 
 sources_as_x = knowledge_sources.alias("x")

@@ -35,7 +35,7 @@ from memoranda.storage.tables import (
 )
 from memoranda.words.ids import new_id
 from tests.contract.storage_attacks import Everything, lying
-from tests.contract.storage_rows import Two, names, two_organizations
+from tests.contract.storage_rows import Two, names
 
 UTC_TIME = datetime(2026, 1, 2, tzinfo=UTC)
 u, s, c = users.c, knowledge_sources.c, knowledge_chunks.c
@@ -45,11 +45,6 @@ other = users.alias("other")
 @pytest.fixture(scope="module")
 def storage(shared_storage: Storage) -> Storage:
     return shared_storage
-
-
-@pytest.fixture
-async def two(storage: Storage) -> Two:
-    return await two_organizations(storage)
 
 
 WRITES: dict[str, Callable[[], Any]] = {

@@ -28,7 +28,6 @@ from tests.contract.storage_rows import (
     add_user,
     names,
     new_organization,
-    two_organizations,
 )
 from tests.postgres import Postgres, database_of
 
@@ -41,11 +40,6 @@ async def storage(postgres_database: str) -> AsyncIterator[Storage]:
     opened = await Storage.open(postgres_database)
     yield opened
     await opened.close()
-
-
-@pytest.fixture
-async def two(storage: Storage) -> Two:
-    return await two_organizations(storage)
 
 
 def as_server(url: str, organization: UUID | str | None) -> psycopg.Connection:

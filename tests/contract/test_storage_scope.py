@@ -38,7 +38,7 @@ from memoranda.storage.tables import (
     users,
     work_signals,
 )
-from tests.contract.storage_rows import Two, two_organizations
+from tests.contract.storage_rows import Two
 
 UTC_TIME = datetime(2026, 1, 2, tzinfo=UTC)
 u, s, c = users.c, knowledge_sources.c, knowledge_chunks.c
@@ -48,11 +48,6 @@ other = users.alias("other")
 @pytest.fixture(scope="module")
 def storage(shared_storage: Storage) -> Storage:
     return shared_storage
-
-
-@pytest.fixture
-async def two(storage: Storage) -> Two:
-    return await two_organizations(storage)
 
 
 def _walk() -> Any:

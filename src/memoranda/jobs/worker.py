@@ -50,7 +50,7 @@ class Worker:
                 worked = await self._pass()
             except Exception as error:  # noqa: BLE001 - whatever broke, the next document must not wait for ever
                 # The type alone: an error's message may quote what somebody wrote.
-                logger.error("Worker %s was interrupted: %s.", self.id, type(error).__name__)  # noqa: TRY400 - see above
+                logger.error("Worker %s was interrupted: %s.", self.id, type(error).__name__)  # noqa: TRY400 - a traceback would quote
                 worked = False
             if not worked:
                 await self._idle()

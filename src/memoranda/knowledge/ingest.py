@@ -86,7 +86,7 @@ async def _take_in(storage: Storage, scope: Scope, claim: Claim, row: Row, limit
         raise
     except Exception as error:  # noqa: BLE001 - whatever broke, the source must not wait for ever
         # The type alone: an error's message may quote the document.
-        logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)  # noqa: TRY400 - see above
+        logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)  # noqa: TRY400 - a traceback would quote
         await _later(storage, scope, claim, row)
 
 

@@ -44,7 +44,7 @@ def migrate(url: str) -> None:
 
 def _upgrade(connection: Connection, backend: type[Backend]) -> None:
     from alembic import command  # noqa: PLC0415 - half a second that only an upgrade needs
-    from alembic.util.exc import CommandError  # noqa: PLC0415 - see above
+    from alembic.util.exc import CommandError  # noqa: PLC0415 - for an upgrade alone
 
     try:
         command.upgrade(alembic_config(connection), "head")
@@ -57,7 +57,7 @@ def _upgrade(connection: Connection, backend: type[Backend]) -> None:
 
 def alembic_config(connection: Connection) -> Any:
     """Alembic's settings for a connection that is open already."""
-    from alembic.config import Config  # noqa: PLC0415 - see _upgrade
+    from alembic.config import Config  # noqa: PLC0415 - for an upgrade alone
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))

@@ -101,7 +101,7 @@ class PostgresBackend(Backend):
     def failure(error: BaseException) -> BaseException:
         return next((make(error) for kinds, make in _MEANINGS if isinstance(error, kinds)), error)
 
-    def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str:  # noqa: ARG002 - see failure()
+    def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str:  # noqa: ARG002 - the port's signature
         """PostgreSQL names its foreign keys, so this is never asked."""
         return "unknown"
 
