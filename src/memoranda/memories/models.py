@@ -1,7 +1,8 @@
-"""The values of memories: a memory as it stands, and a revision of it."""
+"""The values of memories: a memory as it stands, its revisions, proposals, and what was found."""
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -31,7 +32,9 @@ class Memory(_Value):
     """A memory as its newest revision has it. `id` names the whole chain.
 
     `created_at` is the time of the first revision and `recorded_at` of the newest;
-    `version` counts revisions from 1. A forgotten memory has no text.
+    `version` counts revisions from 1. `uses` counts the runs that were given it, and
+    `used_at` is the last time. A forgotten memory says until when it may be restored,
+    and its text is what it said before.
     """
 
     id: UUID
@@ -53,10 +56,17 @@ class Memory(_Value):
     expires_at: datetime | None
     created_at: datetime
     recorded_at: datetime
+    uses: int = 0
+    used_at: datetime | None = None
+    restorable_until: datetime | None = None
 
 
 class Revision(_Value):
-    """One state of a memory, never changed after. A tombstone has `forgotten_at` and no text."""
+    """One state of a memory, never changed after. A tombstone has `forgotten_at` and no text.
+
+    A memory that was moved or merged away ends in a tombstone whose `continued_by_id` names
+    the memory that says it now; the first revision of a moved memory has `continues_id`.
+    """
 
     id: UUID
     memory_id: UUID
@@ -73,4 +83,141 @@ class Revision(_Value):
     run_id: UUID | None
     conversation_id: UUID | None
     forgotten_at: datetime | None
+    continues_id: UUID | None
+    continued_by_id: UUID | None
     created_at: datetime
+
+
+class ProposalKind(StrEnum):
+    """What accepting a proposal does: add a memory, or merge several into one."""
+
+    MEMORY = "memory"
+    MERGE = "merge"
+
+
+class ProposalStatus(StrEnum):
+    """Where a proposal stands."""
+
+    WAITING = "waiting"
+    ACCEPTED = "accepted"
+    DISCARDED = "discarded"
+
+
+class MergedMemory(_Value):
+    """A memory that a merge would take away, at the version that the merge was made from."""
+
+    id: UUID
+    version: int
+
+
+class Proposal(_Value):
+    """What an agent or tidy-up would have remembered, until a person decides.
+
+    `memory_id` is the memory that an accepted proposal became, and of a merge the one
+    that stays. An accepted proposal has no text: its memory says it.
+    """
+
+    id: UUID
+    kind: ProposalKind
+    status: ProposalStatus
+    user_id: UUID | None
+    agent_id: UUID | None
+    subject_key: str | None
+    text: str | None
+    title: str | None
+    category: str | None
+    tags: tuple[str, ...]
+    expires_at: datetime | None
+    merges: tuple[MergedMemory, ...]
+    memory_id: UUID | None
+    origin: Origin
+    author_user_id: UUID | None
+    author_agent_id: UUID | None
+    run_id: UUID | None
+    conversation_id: UUID | None
+    decided_by: UUID | None
+    decided_at: datetime | None
+    created_at: datetime
+    restorable_until: datetime | None = None
+
+
+class Proposed(_Value):
+    """What became of a proposal: it waits, or it is known already, or there was no room for it.
+
+    `known` names the live memory or the waiting proposal that says the same.
+    """
+
+    outcome: Literal["waiting", "known", "dropped"]
+    proposal: Proposal | None = None
+    memory: Memory | None = None
+
+
+class MemoryStats(_Value):
+    """How many memories there are, of how many that there may be, and whether meaning is searched."""
+
+    active: int
+    proposed: int
+    forgotten: int
+    pinned: int
+    dropped: int
+    capacity: int
+    proposal_capacity: int
+    pin_capacity: int
+    semantic: bool
+    model: str | None
+    unembedded: int
+
+
+class Match(_Value):
+    """Why a memory was found.
+
+    `score` is its relevance, 0 to 1. `meaning` is the part of the embedder, None where it
+    did not answer or found it far away; `words` are the query's words that it holds;
+    `literal` says that it holds the whole query, letter for letter but for case.
+    """
+
+    score: float
+    meaning: float | None
+    words: tuple[str, ...]
+    literal: bool
+
+
+class FoundMemory(_Value):
+    """A memory, and why it was found."""
+
+    memory: Memory
+    match: Match
+
+
+class MemorySearch(_Value):
+    """What a search found, best first. `semantic` is False where no embedder answered."""
+
+    results: tuple[FoundMemory, ...]
+    semantic: bool
+    model: str | None
+
+
+class RecalledMemory(_Value):
+    """A memory in a recall's block. A pinned one needs no match."""
+
+    id: UUID
+    version: int
+    text: str
+    pinned: bool
+    match: Match | None
+
+
+class Recall(_Value):
+    """What a run is given of its memories: `block` goes into its prompt as it stands.
+
+    `tokens` is the block's own estimate. `dropped` counts the memories that were near enough
+    and had no room. Without a block, `outcome` says why: recall is off, too slow, or failed.
+    """
+
+    block: str | None
+    memories: tuple[RecalledMemory, ...]
+    tokens: int
+    dropped: int
+    outcome: Literal["found", "empty", "off", "timeout", "failed"]
+    semantic: bool
+    model: str | None

@@ -34,8 +34,9 @@ NEWEST: Final = UUID(int=2**128 - 1)
 
 AT_HEAD = memories.join(memory_revisions, and_(r.memory_id == m.id, r.id == m.head_id))
 HEAD = (m.id, m.head_id, m.version, m.live, m.expires_at, m.created_at, m.pinned)
+DERIVED = {"status", "restorable_until"}
 # Projected columns come from the memory's own row, the rest from the revision at its head.
-SHOWN = tuple((m if name in m else r)[name] for name in Memory.model_fields if name != "status")
+SHOWN = tuple((m if name in m else r)[name] for name in Memory.model_fields if name not in DERIVED)
 UNEXPIRED = or_(m.expires_at.is_(None), m.expires_at > bindparam("now"))
 
 # A subject's user and agent. `= NULL` is never true: without a user it meets no user's memory.
@@ -59,7 +60,7 @@ def _recent(*criteria: ColumnElement[bool]) -> Select[Any]:
     first = select(memories).where(m.live, UNEXPIRED, *criteria)
     first = first.order_by(m.recorded_at.desc(), m.id.desc()).limit(bindparam("most"))
     n = first.subquery("newest").c
-    shown = ((n if name in n else r)[name] for name in Memory.model_fields if name != "status")
+    shown = ((n if name in n else r)[name] for name in Memory.model_fields if name not in DERIVED)
     at_head = and_(r.memory_id == n.id, r.id == n.head_id)
     return select(*shown).where(at_head).order_by(n.recorded_at.desc(), n.id.desc())
 

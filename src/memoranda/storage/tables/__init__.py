@@ -2,23 +2,31 @@
 
 from typing import Final
 
-from memoranda.storage.tables.access import agents, api_keys, organizations, users
+from memoranda.storage.tables.access import agents, api_keys, organizations, rate_windows, users
 from memoranda.storage.tables.base import METADATA
 from memoranda.storage.tables.briefs import context_policies
 from memoranda.storage.tables.conversations import conversation_messages, conversations
-from memoranda.storage.tables.jobs import work_signals
+from memoranda.storage.tables.jobs import schedules, work_signals
 from memoranda.storage.tables.knowledge import (
     knowledge_chunks,
     knowledge_sources,
     knowledge_uploads,
 )
-from memoranda.storage.tables.memories import memories, memory_revisions
-from memoranda.storage.tables.runs import activities, run_logs, runs
+from memoranda.storage.tables.memories import (
+    memories,
+    memory_counts,
+    memory_proposals,
+    memory_revisions,
+    purged_memories,
+)
+from memoranda.storage.tables.runs import activities, event_counters, events, run_logs, runs
 from memoranda.storage.tables.search import (
     search_documents,
+    search_models,
     search_postings,
     search_terms,
     search_totals,
+    search_vectors,
 )
 
 # Table → the promise (and trigger) that no row of it is ever changed.
@@ -45,18 +53,27 @@ __all__ = [
     "context_policies",
     "conversation_messages",
     "conversations",
+    "event_counters",
+    "events",
     "knowledge_chunks",
     "knowledge_sources",
     "knowledge_uploads",
     "memories",
+    "memory_counts",
+    "memory_proposals",
     "memory_revisions",
     "organizations",
+    "purged_memories",
+    "rate_windows",
     "run_logs",
     "runs",
+    "schedules",
     "search_documents",
+    "search_models",
     "search_postings",
     "search_terms",
     "search_totals",
+    "search_vectors",
     "users",
     "work_signals",
 ]

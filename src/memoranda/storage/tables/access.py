@@ -6,6 +6,7 @@ from sqlalchemy import (
     Column,
     ForeignKeyConstraint,
     Index,
+    PrimaryKeyConstraint,
     String,
     UniqueConstraint,
     Uuid,
@@ -15,6 +16,7 @@ from sqlalchemy import (
 
 from memoranda.storage.scope import Tenant
 from memoranda.storage.tables.base import (
+    count_column,
     id_column,
     name_column,
     organization_column,
@@ -102,4 +104,17 @@ api_keys = table(
     CheckConstraint("role <> 'agent' OR agent_id IS NOT NULL", name="agent_keys_name_an_agent"),
     Index("api_keys_by_organization", "organization_id"),
     tenancy=Tenant(platform="null"),
+)
+
+# How often somebody asked within a window of time, where several processes have to count together.
+rate_windows = table(
+    "rate_windows",
+    organization_column(),
+    name_column("who"),
+    name_column("kind"),
+    time_column("window_start"),
+    count_column("used"),
+    PrimaryKeyConstraint(
+        "organization_id", "who", "kind", "window_start", name="one_count_per_window"
+    ),
 )

@@ -1,6 +1,16 @@
 """Runs of agents, the log of each, and what happened in an organization."""
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, String, UniqueConstraint, Uuid
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    PrimaryKeyConstraint,
+    String,
+    UniqueConstraint,
+    Uuid,
+)
 
 from memoranda.storage.tables.base import (
     id_column,
@@ -74,4 +84,31 @@ activities = table(
     Column("metadata", Json(), nullable=False),
     time_column("created_at"),
     Index("activities_by_age", "organization_id", "id"),
+)
+
+# What listeners are told, in the order of the commits: `number` is dealt out under the lock of the
+# counter's row, so that whoever has seen one number has seen, or can see, every lower one.
+# The audience says who may be told; `metadata` is ids and counts.
+events = table(
+    "events",
+    organization_column(),
+    Column("number", BigInteger(), nullable=False),
+    name_column("type"),
+    Column("user_id", Uuid()),
+    Column("agent_id", Uuid()),
+    name_column("space", nullable=True),
+    Column("metadata", Json(), nullable=False),
+    time_column("created_at"),
+    PrimaryKeyConstraint("organization_id", "number", name="one_event_per_number"),
+)
+
+event_counters = table(
+    "event_counters",
+    Column(
+        "organization_id",
+        Uuid(),
+        ForeignKey("organizations.id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    Column("last", BigInteger(), nullable=False),
 )

@@ -1,9 +1,18 @@
 """The inverted index: one row per term and document, in the organization's own key range."""
 
-from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, String, Uuid
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    String,
+    Uuid,
+    text,
+)
 
 from memoranda.storage.scope import Tenant
-from memoranda.storage.tables.base import count_column, table
+from memoranda.storage.tables.base import count_column, table, time_column
 
 # The platform's own rows hold the nil id here: a part of a primary key can't be NULL.
 _TENANCY = Tenant("scope_id", platform="nil")
@@ -61,5 +70,49 @@ search_totals = table(
     count_column("passages", default=None),
     count_column("tokens", default=None),
     PrimaryKeyConstraint("scope_id", "collection", name="one_total_per_collection"),
+    tenancy=_TENANCY,
+)
+
+# One vector per text and model; without its vector, the row is the work of making it. `text_id` is the
+# revision whose text it is of, and `stamp` grows with every change, so that a cache reads only what is new.
+search_vectors = table(
+    "search_vectors",
+    _scope_column(),
+    Column("collection", String(), nullable=False),
+    Column("item_id", Uuid(), nullable=False),
+    Column("model", String(), nullable=False),
+    Column("text_id", Uuid(), nullable=False),
+    Column("vector", LargeBinary()),
+    Column("stamp", BigInteger(), nullable=False),
+    count_column("failures"),
+    time_column("retry_at", nullable=True),
+    Column("lease_owner", Uuid()),
+    time_column("lease_until", nullable=True),
+    PrimaryKeyConstraint(
+        "scope_id", "collection", "item_id", "model", name="one_vector_per_item_and_model"
+    ),
+    Index("vectors_by_stamp", "scope_id", "collection", "model", "stamp"),
+    Index(
+        "vectors_to_make",
+        "scope_id",
+        "collection",
+        "model",
+        "item_id",
+        sqlite_where=text("vector IS NULL"),
+        postgresql_where=text("vector IS NULL"),
+    ),
+    tenancy=_TENANCY,
+)
+
+# The model whose vectors answer searches, and the last stamp given out. A switch of models ends in one
+# change of this row.
+search_models = table(
+    "search_models",
+    _scope_column(),
+    Column("collection", String(), nullable=False),
+    Column("model", String(), nullable=False),
+    Column("stamp", BigInteger(), nullable=False),
+    time_column("since"),
+    PrimaryKeyConstraint("scope_id", "collection", name="one_model_per_collection"),
     tenancy=_TENANCY,
 )

@@ -1,0 +1,20 @@
+"""How much an organization may remember."""
+
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+LONGEST_TEXT: Final = 500
+"""Characters that a memory's text may have, unless a setting says otherwise."""
+LONGEST_TEXT_EVER: Final = 8_000
+"""Characters that such a setting may allow."""
+KEPT_WHEN_FORGOTTEN: Final = timedelta(days=30)
+"""How long a forgotten memory or a discarded proposal may be restored; then it is purged."""
+
+
+class MemoryLimits(NamedTuple):
+    """What an organization may have: active and pinned memories, waiting proposals, characters of a text."""
+
+    active: int = 2_000
+    pinned: int = 20
+    waiting: int = 200
+    text_chars: int = LONGEST_TEXT
