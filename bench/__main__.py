@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
-NAMES: Final = ("briefs", "estimates", "locomo", "memories", "packing", "recall", "storage")
+NAMES: Final = (
+    *("briefs", "estimates", "locomo", "memories", "packing"),
+    *("recall", "storage", "stores", "waits", "words"),
+)
 
 
 def main() -> None:

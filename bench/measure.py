@@ -37,15 +37,22 @@ class Result:
 
 
 async def race(
-    rivals: Mapping[str, Round], *, rounds: int = ROUNDS, operations: int = 1
+    rivals: Mapping[str, Round], *, rounds: int = ROUNDS, operations: int | Mapping[str, int] = 1
 ) -> dict[str, list[float]]:
     """Return each rival's seconds for one operation, round by round.
+
+    `operations` is how many a round has, of each rival where they differ.
 
     Every round runs all rivals, in an order that turns, so that a busy moment of the machine or a
     favor of going first hits each of them alike. One round before the first warms up.
     """
     names = list(rivals)
+    numbers = {
+        name: operations if isinstance(operations, int) else operations[name] for name in names
+    }
     times: dict[str, list[float]] = {name: [] for name in names}
+    gc.collect()
+    gc.freeze()  # what is there by now is not gone through again before every turn
     for number in range(rounds + 1):
         turn = number % len(names)
         for name in names[turn:] + names[:turn]:
@@ -53,7 +60,7 @@ async def race(
             began = time.perf_counter()
             await rivals[name]()
             if number:
-                times[name].append((time.perf_counter() - began) / operations)
+                times[name].append((time.perf_counter() - began) / numbers[name])
     return times
 
 
@@ -114,6 +121,11 @@ def show(title: str, results: Sequence[Result], *, as_json: bool) -> None:
             each.note,
         )
     console().print(table)
+    warn_if_busy()
+
+
+def warn_if_busy() -> None:
+    """Say so where the machine had more to do than this."""
     if (load := os.getloadavg()[0]) > (cores := os.cpu_count() or 1) * BUSY:
         print(
             f"The machine was busy (load {load:.1f} on {cores} cores): times and ratios say little."

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,22 +9,27 @@ from itertools import count, islice
 from typing import Final
 from uuid import UUID
 
-from databases import database_options, databases
+from databases import database_options
 from measure import Result, Round, arguments, compare, in_loop, race, show
-from recorded import Recording, record
-from rivals import RawPostgres, RawSqlite, aiosqlite_read, open_aiosqlite, sqlite_path
+from places import Place, places
+from recorded import Recording, record, record_in_turn
+from rivals import RawPostgres, RawSqlite, aiosqlite_read, open_aiosqlite
 from syncs import counted
 
 from memoranda.access.models import Principal
 from memoranda.app import Memoranda
+from memoranda.memories.limits import MemoryLimits
 from memoranda.memories.models import Memory
 from memoranda.memories.service import Memories
-from memoranda.memories.store import LIVE_MEMORY
+from memoranda.memories.views.store import LIVE_MEMORY
+from memoranda.memories.ways import Ways
+from memoranda.settings import Settings
 from memoranda.storage import Storage, Transaction
 
 WRITES: Final = 20
 READS: Final = 100
 WRITERS: Final = 32
+ROOM: Final = 100_000
 EACH: Final = 4
 """Writes of each concurrent writer in one round."""
 ENOUGH: Final = 0.7
@@ -35,13 +39,19 @@ _numbers: Final = count(1)
 
 @dataclass(frozen=True)
 class Bench:
-    """An open product on one database, who asks it, and one memory that is there."""
+    """An open product on one database, what its writes know, who asks it, and a memory that is there."""
 
     url: str
     storage: Storage
     memories: Memories
+    ways: Ways
     who: Principal
     known: Memory
+
+    @property
+    def organization(self) -> UUID:
+        assert self.who.organization_id is not None
+        return self.who.organization_id
 
 
 def main() -> None:
@@ -49,18 +59,15 @@ def main() -> None:
     parser = arguments(__doc__ or "")
     database_options(parser)
     options = parser.parse_args()
-    with databases(options) as urls:
-        for name, url in urls.items():
-            results = asyncio.run(MEASURES[name](url, options))
-            show(f"Memories on {name}", results, as_json=options.json)
+    with places(options) as found:
+        for place in found:
+            results = asyncio.run(MEASURES[place.kind](place, options))
+            show(f"Memories on {place.kind}", results, as_json=options.json)
 
 
-async def on_sqlite(url: str, options: argparse.Namespace) -> list[Result]:
-    """Write and read on SQLite; the raw program has a file of its own, copied before the first write."""
-    async with opened(url):
-        pass
-    raw_url = f"{url}.raw.db"
-    shutil.copyfile(sqlite_path(url), sqlite_path(raw_url))
+async def on_sqlite(place: Place, options: argparse.Namespace) -> list[Result]:
+    """Write and read on SQLite; the raw program has a copy of its own to write to."""
+    url, raw_url = await twice(place)
     async with opened(url) as bench:
         raw = RawSqlite(raw_url)
         return [
@@ -70,15 +77,23 @@ async def on_sqlite(url: str, options: argparse.Namespace) -> list[Result]:
         ]
 
 
-async def on_postgres(url: str, options: argparse.Namespace) -> list[Result]:
-    """Write and read on PostgreSQL; both use one database."""
+async def on_postgres(place: Place, options: argparse.Namespace) -> list[Result]:
+    """Likewise on PostgreSQL."""
+    url, raw_url = await twice(place)
     async with opened(url) as bench:
-        assert bench.who.organization_id is not None
-        raw = RawPostgres(url, bench.who.organization_id)
+        raw = RawPostgres(raw_url, bench.organization)
         return [
-            await one_writer(bench, raw, url, "psycopg", options.rounds),
-            *await reads_beside_psycopg(bench, raw, options.rounds),
+            await one_writer(bench, raw, raw_url, "psycopg", options.rounds),
+            *await reads_beside_psycopg(bench, options.rounds),
         ]
+
+
+async def twice(place: Place) -> tuple[str, str]:
+    """A database with a memory in it, and its copy."""
+    url = place.empty()
+    async with opened(url):
+        pass
+    return url, place.copy(url)
 
 
 MEASURES: Final = {"sqlite": on_sqlite, "postgres": on_postgres}
@@ -161,9 +176,10 @@ async def reads_beside_aiosqlite(bench: Bench, rounds: int) -> list[Result]:
         await connection.close()
 
 
-async def reads_beside_psycopg(bench: Bench, raw: RawPostgres, rounds: int) -> list[Result]:
+async def reads_beside_psycopg(bench: Bench, rounds: int) -> list[Result]:
     """The same beside BEGIN with the organization's setting, SELECT and COMMIT."""
     [get] = await record(bench.url, [getting(bench)])
+    raw = RawPostgres(bench.url, bench.organization)
 
     def theirs() -> None:
         for _ in range(READS):
@@ -173,14 +189,12 @@ async def reads_beside_psycopg(bench: Bench, raw: RawPostgres, rounds: int) -> l
 
 
 def getting(bench: Bench) -> Callable[[Storage], Awaitable[Memory]]:
-    return lambda storage: Memories(storage).get(bench.who, bench.known.id)
+    return lambda storage: Memories(storage, bench.ways).get(bench.who, bench.known.id)
 
 
 async def reads(
     bench: Bench, theirs: Round, rounds: int, rival: str, at_most: float
 ) -> list[Result]:
-    organization = bench.who.organization_id
-    assert organization is not None
 
     async def get() -> None:
         for _ in range(READS):
@@ -188,7 +202,7 @@ async def reads(
 
     async def bare() -> None:
         for _ in range(READS):
-            await bench.storage.read(organization, one_row, bench.known.id)
+            await bench.storage.read(bench.organization, one_row, bench.known.id)
 
     times = await race({"get": get, "bare": bare, "raw": theirs}, rounds=rounds, operations=READS)
     named = {"get": "get a memory", "bare": "its row, through storage"}
@@ -201,16 +215,16 @@ async def reads(
 
 def one_row(tx: Transaction, memory_id: UUID) -> object:
     """The statement of `Memories.get`, and nothing made of its row."""
-    return tx.one(LIVE_MEMORY, memory=memory_id, now=tx.now, most=1)
+    return tx.one(LIVE_MEMORY, memory=memory_id, now=tx.now)
 
 
 async def recordings(bench: Bench, url: str, number: int) -> list[Recording]:
     """The statements of so many writes of new texts, recorded on the database of the raw program."""
 
     async def remember(storage: Storage) -> None:
-        await Memories(storage).remember(bench.who, text())
+        await Memories(storage, bench.ways).remember(bench.who, text())
 
-    return await record(url, [remember] * number)
+    return await record_in_turn(url, bench.organization, [remember] * number)
 
 
 def text() -> str:
@@ -220,10 +234,11 @@ def text() -> str:
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Bench]:
-    """Open the product over a migrated database, with a memory in it."""
-    async with Memoranda.open(url) as product:
+    """Open the product with room for many memories, and remember one."""
+    async with Memoranda.open(url, settings=Settings.load(max_memories=ROOM)) as product:
+        ways = Ways(MemoryLimits(active=ROOM), product.vectors.models if product.vectors else ())
         known = await product.memories.remember(product.owner, text())
-        yield Bench(url, product.storage, product.memories, product.owner, known)
+        yield Bench(url, product.storage, product.memories, ways, product.owner, known)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,50 @@
-"""Measures what the bundled embedder finds by meaning: labelled pairs, and 180 memories as a whole.
+"""Measures what is found by words, by meaning and by both: labelled pairs, and 180 memories as a whole.
 
-The curve that scores was fitted on one half of the pairs; the other half checks it. The two named
-queries are in neither.
+Both curves and the way of joining both were chosen on one half of the pairs; the other half checks them.
+The two named queries are in neither.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from measure import console
 from numpy.typing import NDArray
+from recall_words import by_words, fitted_curve
 from rich.table import Table
 
-from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
+from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE, calibration_of
 from memoranda.search.embedders.bundled import find_bundled
 from memoranda.search.embedders.port import Embedder
-from memoranda.search.labelled import Pair, cosines, figures, fit_to, halves, read_pairs
+from memoranda.search.labelled import Pair, figures, fit_to, halves, read_pairs
+from memoranda.search.texts.rank import WORDS
 
 DATA: Final = Path(__file__).parent / "data"
 THRESHOLDS: Final = {"search": SEARCH_SCORE, "recall": RECALL_SCORE}
+SETS: Final = {
+    "questions that mostly share no word with their answer": ("memory_pairs.jsonl",),
+    "tasks of a few sentences, and words to look up": ("word_pairs.jsonl",),
+    "all": ("memory_pairs.jsonl", "word_pairs.jsonl"),
+}
+HALVES: Final = ("fitted on", "checked on")
 NAMED: Final = ("delivery promises", "refund policy")
+
+Scores = NDArray[np.float64]
+"""One row for each query, one column for each memory."""
+
+JOINED: Final[Mapping[str, Callable[[Scores, Scores], Scores]]] = {
+    "words alone": lambda words, _: words,
+    "meaning alone": lambda _, meaning: meaning,
+    "the better (in use)": np.maximum,
+    "noisy-or": lambda words, meaning: 1 - (1 - words) * (1 - meaning),
+    "halfway between": lambda words, meaning: (
+        1 - (1 - np.maximum(words, meaning)) * (1 - 0.5 * np.minimum(words, meaning))
+    ),
+}
 
 
 def main() -> None:
@@ -33,52 +55,49 @@ def main() -> None:
     asyncio.run(show(embedder))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Queries with their scores by words and by meaning, and which memories answer them."""
+
+    pairs: Sequence[Pair]
+    queries: Sequence[str]
+    words: Scores
+    meaning: Scores
+    right: NDArray[np.bool_]
+
+
 async def show(embedder: Embedder) -> None:
-    memories = (DATA / "memories.txt").read_text("utf-8").splitlines()
-    sides = halves(read_pairs(DATA / "memory_pairs.jsonl"))
-    table = Table("half", "pairs", "threshold", *HEADINGS, title=embedder.model)
-    for name, pairs in zip(("fitted on", "checked on"), sides, strict=True):
-        for row in await measure(embedder, pairs, memories):
-            table.add_row(name, str(len(pairs)), *row)
     output = console()
-    output.print(table)
-    fitted = await fit_to(embedder, sides[0])
-    output.print(f"curve in use {embedder.calibration}, fitted now {fitted}")
+    memories = (DATA / "memories.txt").read_text("utf-8").splitlines()
+    measured = {
+        title: [await ask(embedder, side, memories) for side in sides_of(*files)]
+        for title, files in SETS.items()
+    }
+    for title, sides in measured.items():
+        output.print(table_of(title, sides, memories))
+    fitting = measured["all"][0]
+    meaning = await fit_to(embedder, sides_of("memory_pairs.jsonl")[0])
+    words = fitted_curve(fitting.words, fitting.right)
+    output.print(f"{embedder.model}: curve in use {embedder.calibration}, fitted now {meaning}")
+    output.print(f"{WORDS}: curve in use {calibration_of(WORDS)}, fitted now {words}")
     for query in NAMED:
         output.print(await best(embedder, query, memories))
     output.print(await speed(embedder, memories))
 
 
-HEADINGS: Final = (
-    *("precision, pairs", "recall, pairs"),
-    *("precision, all", "recall, all", "no answer, rightly", "answered"),
-)
+def sides_of(*files: str) -> tuple[list[Pair], list[Pair]]:
+    return halves(pair for file in files for pair in read_pairs(DATA / file))
 
 
-async def measure(
-    embedder: Embedder, pairs: Sequence[Pair], memories: Sequence[str]
-) -> list[tuple[str, ...]]:
-    """One row per threshold: over the pairs, then each query over all memories."""
-    scores = embedder.calibration.scores(await cosines(embedder, pairs)).tolist()
+async def ask(embedder: Embedder, pairs: Sequence[Pair], memories: Sequence[str]) -> Asked:
     queries = list(dict.fromkeys(pair.query for pair in pairs))
-    whole = await scored(embedder, queries, memories)
-    right = answers(pairs, queries, memories)
-    rows = []
-    for name, threshold in THRESHOLDS.items():
-        of_pairs = figures(scores, pairs, threshold)
-        shown = whole >= threshold
-        good = (shown & right).sum()
-        asked = right.any(axis=1)
-        shares = (
-            of_pairs.precision,
-            of_pairs.recall,
-            good / max(1, shown.sum()),
-            good / right.sum(),
-            1 - shown[~asked].any(axis=1).mean(),
-            (shown & right)[asked].any(axis=1).mean(),
-        )
-        rows.append((f"{name} {threshold}", *(f"{share:.2f}" for share in shares)))
-    return rows
+    return Asked(
+        pairs,
+        queries,
+        await by_words(queries, memories),
+        await by_meaning(embedder, queries, memories),
+        answers(pairs, queries, memories),
+    )
 
 
 def answers(
@@ -89,17 +108,61 @@ def answers(
     return np.array([[(query, memory) in wanted for memory in memories] for query in queries])
 
 
-async def scored(
-    embedder: Embedder, queries: Sequence[str], memories: Sequence[str]
-) -> NDArray[np.float64]:
+async def by_meaning(embedder: Embedder, queries: Sequence[str], memories: Sequence[str]) -> Scores:
     rows = await embedder.embed(queries) @ (await embedder.embed(memories)).T
     return embedder.calibration.scores(rows)
 
 
+HEADINGS: Final = (
+    *("precision, pairs", "recall, pairs"),
+    *("precision, all", "recall, all", "no answer, rightly", "answered"),
+)
+
+
+def table_of(title: str, sides: Sequence[Asked], memories: Sequence[str]) -> Table:
+    """The figures of each way of joining, for both halves and thresholds."""
+    table = Table("", "half", "threshold", *HEADINGS, title=title)
+    for name, join in JOINED.items():
+        for half, asked in zip(HALVES, sides, strict=True):
+            scores = join(asked.words, asked.meaning)
+            for what, threshold in THRESHOLDS.items():
+                shares = shares_of(asked, scores, memories, threshold)
+                table.add_row(
+                    name, half, f"{what} {threshold}", *(f"{share:.2f}" for share in shares)
+                )
+        table.add_section()
+    return table
+
+
+def shares_of(
+    asked: Asked, scores: Scores, memories: Sequence[str], threshold: float
+) -> tuple[float, ...]:
+    """Shares under `HEADINGS`: over the labelled pairs, then each query over all memories."""
+    row = {query: place for place, query in enumerate(asked.queries)}
+    column = {memory: place for place, memory in enumerate(memories)}
+    of_pairs = [float(scores[row[pair.query], column[pair.memory]]) for pair in asked.pairs]
+    labelled = figures(of_pairs, asked.pairs, threshold)
+    shown = scores >= threshold
+    good = shown & asked.right
+    has_answer = asked.right.any(axis=1)
+    return (
+        labelled.precision,
+        labelled.recall,
+        good.sum() / max(1, shown.sum()),
+        good.sum() / asked.right.sum(),
+        1 - shown[~has_answer].any(axis=1).mean(),
+        good[has_answer].any(axis=1).mean(),
+    )
+
+
 async def best(embedder: Embedder, query: str, memories: Sequence[str]) -> str:
-    """The three best memories of a query, with their scores."""
-    scores = (await scored(embedder, [query], memories))[0]
-    lines = [f"{scores[place]:.3f}  {memories[place]}" for place in np.argsort(-scores)[:3]]
+    """The three best memories of a query by both, with the scores of words and of meaning."""
+    words = (await by_words([query], memories))[0]
+    meaning = (await by_meaning(embedder, [query], memories))[0]
+    lines = [
+        f"{words[place]:.3f} by words, {meaning[place]:.3f} by meaning  {memories[place]}"
+        for place in np.argsort(-np.maximum(words, meaning))[:3]
+    ]
     return "\n  ".join([f"“{query}”", *lines])
 
 

@@ -1,8 +1,12 @@
 """Records the statements that the product runs, so that a raw program can run exactly the same."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 from memoranda.storage import Scope, Storage, Transaction
@@ -81,13 +85,81 @@ class _RecordingStorage(Storage):
             return undone_write.value
 
 
-async def record(
-    url: str, verbs: Sequence[Callable[[Storage], Awaitable[object]]]
-) -> list[Recording]:
+class _InOneTransaction(Storage):
+    """Runs all writes in one transaction, one after the other, and takes them back at the end.
+
+    So each sees what those before it wrote: numbers that are dealt out in turn go on as they would.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend)
+        self._waiting: SimpleQueue[tuple[Callable[..., Any], asyncio.Future[Any]] | None] = (
+            SimpleQueue()
+        )
+
+    @asynccontextmanager
+    async def within(self, scope: Scope) -> AsyncIterator[None]:
+        """The length of the transaction; every write in it has to be of this scope."""
+        serving = asyncio.ensure_future(super().write(scope, self._serve))
+        try:
+            yield
+        finally:
+            self._waiting.put(None)
+            await asyncio.gather(serving, return_exceptions=True)
+
+    async def write(self, scope: Scope, fn: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - all of one scope
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.put((partial(_called, fn, args, kwargs), answer))
+        return await answer
+
+    def _serve(self, tx: Transaction) -> None:
+        while (next_one := self._waiting.get()) is not None:
+            run, answer = next_one
+            try:
+                settle = partial(answer.set_result, run(tx))
+            except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the write
+                settle = partial(answer.set_exception, error)
+            answer.get_loop().call_soon_threadsafe(settle)
+        raise _Undone(None)
+
+
+def _called(fn: Any, args: Any, kwargs: Any, tx: Transaction) -> Any:
+    return fn(tx, *args, **kwargs)
+
+
+Verb = Callable[[Storage], Awaitable[object]]
+
+
+async def record(url: str, verbs: Sequence[Verb]) -> list[Recording]:
     """Run each verb on the database and return its statements, without BEGIN and COMMIT.
 
-    What the verbs wrote is taken back.
+    What a verb wrote is taken back before the next.
     """
+    with _recording(url) as (backend, log):
+        storage = _RecordingStorage(backend)
+        return [await _recorded(verb, storage, log) for verb in verbs]
+
+
+async def record_in_turn(url: str, scope: Scope, verbs: Sequence[Verb]) -> list[Recording]:
+    """The same for verbs of one scope that are to be run again one after the other, and all be kept.
+
+    What they wrote is taken back at the end.
+    """
+    with _recording(url) as (backend, log):
+        storage = _InOneTransaction(backend)
+        async with storage.within(scope):
+            return [await _recorded(verb, storage, log) for verb in verbs]
+
+
+async def _recorded(verb: Verb, storage: Storage, log: Recording) -> Recording:
+    log.clear()
+    await verb(storage)
+    return list(log)
+
+
+@contextmanager
+def _recording(url: str) -> Iterator[tuple[Backend, Recording]]:
+    """The database, opened so that whatever is run on it is also in the list."""
     log: Recording = []
     kind = backend_of(url)
 
@@ -97,15 +169,10 @@ async def record(
     backend: Callable[..., Backend] = type("Recorded", (kind,), {"run": run})
     opened = backend(database_url(url), system_clock)
     opened.open()
-    recordings: list[Recording] = []
     try:
-        for verb in verbs:
-            log.clear()
-            await verb(_RecordingStorage(opened))
-            recordings.append(list(log))
+        yield opened, log
     finally:
         opened.close()
-    return recordings
 
 
 def replay(cursor: Cursor, recording: Recording) -> None:

@@ -48,6 +48,10 @@ class RawPostgres:
     def __init__(self, url: str, organization_id: UUID) -> None:
         self._connection = psycopg.connect(url, autocommit=True)
         self._cursor: Any = self._connection.cursor()
+        self.act_for(organization_id)
+
+    def act_for(self, organization_id: UUID) -> None:
+        """From now on, write and read as this organization."""
         settings = f"SET LOCAL lock_timeout = '10s'; SET LOCAL {SETTING} = '{organization_id}'"
         self._write = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {settings}"
         self._read = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}"
@@ -71,10 +75,10 @@ class RawPostgres:
 
 
 async def aiosqlite_read(connection: aiosqlite.Connection, recording: Recording) -> None:
-    """Execute, fetch one row and close, as one reads with aiosqlite."""
+    """Execute, fetch and close, as one reads with aiosqlite."""
     for each in recording:
         cursor = await connection.execute(each.sql, each.parameters)
-        await cursor.fetchone()
+        await (cursor.fetchall() if each.read == "all" else cursor.fetchone())
         await cursor.close()
 
 

@@ -1,9 +1,10 @@
 """The product as its users run it: commands and a server, each in a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any, Final
 
@@ -19,10 +20,16 @@ def run(*arguments: str) -> Any:
 
 
 @contextmanager
-def served(url: str) -> Iterator[str]:
-    """Run `memoranda serve` on a database for the length of the block; gives the server's address."""
+def served(url: str, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run `memoranda serve` on a database for the length of the block; gives the server's address.
+
+    `settings` are variables of its environment.
+    """
     server = subprocess.Popen(
-        [*COMMAND, "serve", "--db", url, "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
+        [*COMMAND, "serve", "--db", url, "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(settings or {})},
     )
     try:
         assert server.stdout is not None

@@ -15,7 +15,9 @@ INTRODUCTION = """\
 Every route but health takes `Authorization: Bearer KEY`, and the key decides the organization. An
 error is a problem document (RFC 9457) with a stable `code`; what each code means is in
 [errors](errors.md). What the fields of a policy and a brief mean is in [briefs](briefs.md), and how to
-upload a document and search in [knowledge](knowledge.md). The full description, with every field, is at `/openapi.json` of a running server.
+upload a document and search in [knowledge](knowledge.md). How to follow what changes is in
+[events](events.md). How often memories may be written and listed is a [setting](settings.md); what is
+asked for more often is `too_many_requests`, and `Retry-After` says when to come back. The full description, with every field, is at `/openapi.json` of a running server.
 """
 
 

@@ -10,6 +10,7 @@ from typing import Self
 import anyio
 
 from memoranda.access.models import Principal
+from memoranda.access.rates.service import Rate, Rates
 from memoranda.access.service import Access
 from memoranda.briefs.builder import DefaultContextBuilder
 from memoranda.briefs.packer import ContextPacker
@@ -20,10 +21,21 @@ from memoranda.briefs.sources.knowledge import KnowledgeSource
 from memoranda.briefs.sources.memory import MemorySource
 from memoranda.briefs.sources.personal_memory import PersonalMemorySource
 from memoranda.conversations.service import Conversations
+from memoranda.jobs.chores import Scrubbing, TakingIn
+from memoranda.jobs.nightly import Nightly, Step
 from memoranda.jobs.worker import Worker
 from memoranda.knowledge.service import Knowledge
+from memoranda.memories.announce import nobody
+from memoranda.memories.embedding.service import Embedding
+from memoranda.memories.limits import COLLECTION, MemoryLimits
+from memoranda.memories.proposals.service import Proposals
+from memoranda.memories.removal.service import Removal
 from memoranda.memories.service import Memories
+from memoranda.memories.ways import Ways
+from memoranda.runs.events.service import Events
 from memoranda.runs.service import Runs
+from memoranda.search.embedders.choice import Embedders, choose
+from memoranda.search.vectors.service import Vectors
 from memoranda.settings import Settings
 from memoranda.storage import Storage
 from memoranda.storage import migrate as bring_up_to_date
@@ -42,8 +54,14 @@ class Memoranda:
     settings: Settings
     storage: Storage
     access: Access
+    rates: Rates
     runs: Runs
+    events: Events
     memories: Memories
+    proposals: Proposals
+    removal: Removal
+    vectors: Vectors | None
+    embedding: Embedding
     conversations: Conversations
     knowledge: Knowledge
     briefs: Briefs
@@ -73,18 +91,39 @@ class Memoranda:
         if migrate:
             await asyncio.to_thread(bring_up_to_date, settings.db)
         storage = await Storage.open(settings.db, clock=clock)
+        joined = None
         try:
-            yield cls._join(storage, settings, await Access(storage).ensure_default())
+            # What a killed process left, and no worker was there to finish.
+            await storage.scrub(left_for=timedelta(hours=1))
+            owner = await Access(storage).ensure_default()
+            joined = cls._join(storage, settings, owner, clock)
+            yield joined
         finally:
             # Whoever cancels the block still wants what was queued to be written.
             with anyio.CancelScope(shield=True):
+                if joined is not None:
+                    await joined.events.close()
+                if joined is not None and joined.vectors is not None:
+                    await joined.vectors.close()
                 await storage.close()
 
     @classmethod
-    def _join(cls, storage: Storage, settings: Settings, owner: Principal) -> Self:
+    def _join(cls, storage: Storage, settings: Settings, owner: Principal, clock: Clock) -> Self:
         runs = Runs(storage)
-        memories = Memories(storage, max_text_chars=settings.max_memory_chars)
+        embedders = choose(settings)
+        vectors = _vectors(storage, embedders, settings)
+        embedding = Embedding(storage, embedders)
+        ways = Ways(_memory_limits(settings), models=vectors.models if vectors else ())
+        events = Events(storage)
+        memories = Memories(storage, ways, events.wake)
         conversations = Conversations(storage)
+        removal = Removal(
+            storage,
+            ways,
+            quoting=conversations.quoting,
+            changed=events.wake,
+            evict=vectors.evict if vectors else nobody,
+        )
         knowledge = Knowledge(storage, max_bytes=settings.max_upload_bytes)
         registry = ContextSourceRegistry(
             [
@@ -97,15 +136,61 @@ class Memoranda:
         builder = DefaultContextBuilder(
             registry, ContextPacker(), source_timeout_s=settings.source_timeout_s
         )
+        rates = Rates(storage, _rate_limits(settings), clock=clock)
+        steps = [
+            Step("purge of what was forgotten long ago", removal.purge_due, again=True),
+            Step("pruning of events", events.prune, again=True),
+            Step("pruning of rates", rates.prune),
+            Step("sweep of what can't be found", embedding.sweep, again=True),
+        ]
         return cls(
             settings=settings,
             storage=storage,
             access=Access(storage),
+            rates=rates,
             runs=runs,
+            events=events,
             memories=memories,
+            proposals=Proposals(storage, ways, events.wake, vectors),
+            removal=removal,
+            vectors=vectors,
+            embedding=embedding,
             conversations=conversations,
             knowledge=knowledge,
             briefs=Briefs(storage, runs, conversations, registry, builder),
-            worker=Worker(storage, knowledge, poll=timedelta(seconds=settings.worker_poll_s)),
+            worker=Worker(
+                storage,
+                [TakingIn(knowledge), embedding, Scrubbing(storage)],
+                Nightly(storage, steps, at=settings.nightly_at),
+                poll=timedelta(seconds=settings.worker_poll_s),
+            ),
             owner=owner,
         )
+
+
+def _vectors(storage: Storage, embedders: Embedders | None, settings: Settings) -> Vectors | None:
+    if embedders is None:
+        return None
+    return Vectors(
+        storage,
+        embedders,
+        COLLECTION,
+        cache_mb=settings.vector_cache_mb,
+        timeout_s=settings.embedder_timeout_s,
+    )
+
+
+def _memory_limits(settings: Settings) -> MemoryLimits:
+    return MemoryLimits(
+        active=settings.max_memories,
+        pinned=settings.max_pinned,
+        waiting=settings.max_proposals,
+        text_chars=settings.max_memory_chars,
+    )
+
+
+def _rate_limits(settings: Settings) -> dict[Rate, int]:
+    return {
+        Rate.MEMORY_WRITES: settings.writes_per_minute,
+        Rate.LISTS: settings.lists_per_minute,
+    }

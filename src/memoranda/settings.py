@@ -1,8 +1,9 @@
 """Every setting of the product, each with one sentence; read from the environment as `MEMORANDA_…`."""
 
 import re
+from datetime import time
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -80,6 +81,74 @@ class Settings(BaseSettings):
         le=8000,
         description="The most characters that the text of a memory may have.",
     )
+    max_memories: int = Field(
+        default=2_000, ge=1, description="The most active memories that an organization may have."
+    )
+    max_pinned: int = Field(
+        default=20, ge=0, description="The most memories that an organization may pin."
+    )
+    max_proposals: int = Field(
+        default=200,
+        ge=0,
+        description="The most proposals that may wait in an organization; what comes then is dropped and counted.",
+    )
+    embedder: Literal["bundled", "endpoint", "none"] = Field(
+        default="bundled",
+        description="What finds memories by meaning: the `bundled` model, an `endpoint`, or `none`; "
+        "all processes of one database set the same.",
+    )
+    embedder_url: str | None = Field(
+        default=None,
+        description="The endpoint's address before `/embeddings`, such as `http://localhost:11434/v1`.",
+    )
+    embedder_model: str | None = Field(
+        default=None, description="The model that the endpoint is asked for."
+    )
+    embedder_key: SecretStr | None = Field(
+        default=None, description="The key that is sent to the endpoint, where it wants one."
+    )
+    embedder_dimensions: int = Field(
+        default=0,
+        ge=0,
+        le=65_536,
+        description="How many numbers the endpoint's vectors have, as a part of the model's name here; "
+        "0 takes what it answers.",
+    )
+    embedder_slope: float | None = Field(
+        default=None,
+        gt=0,
+        le=200,
+        description="How fast scores rise with the cosines of the endpoint's model; "
+        "`memoranda embedder fit` finds it.",
+    )
+    embedder_middle: float | None = Field(
+        default=None,
+        ge=-1,
+        le=1,
+        description="The cosine of the endpoint's model that scores 0.5; found with the slope.",
+    )
+    embedder_timeout_s: float = Field(
+        default=1.5,
+        gt=0,
+        le=60,
+        description="How many seconds a search waits for the embedder before it goes on by words alone.",
+    )
+    vector_cache_mb: int = Field(
+        default=256,
+        ge=1,
+        description="The most megabytes of vectors that a process keeps in memory.",
+    )
+    writes_per_minute: int = Field(
+        default=60,
+        ge=0,
+        description="How often a user may change memories over HTTP within a minute; 0 takes the limit away.",
+    )
+    lists_per_minute: int = Field(
+        default=120,
+        ge=0,
+        description="How often a user may list or search memories over HTTP within a minute; "
+        "0 takes the limit away.",
+    )
     source_timeout_s: float = Field(
         default=1.0,
         gt=0,
@@ -97,6 +166,19 @@ class Settings(BaseSettings):
         le=60,
         description="How many seconds an idle worker waits before it looks for work again.",
     )
+
+    nightly_at: time = Field(
+        default=time(4, 13),
+        description="When what was forgotten long ago is purged and indexes are mended, as hours and "
+        "minutes in UTC; a worker does it.",
+    )
+
+    @field_validator("nightly_at")
+    @classmethod
+    def _in_utc(cls, at: time) -> time:
+        if at.tzinfo is not None:
+            raise ValueError("Input should be a time of day without a zone, which is read as UTC")
+        return at
 
     @field_validator("db")
     @classmethod

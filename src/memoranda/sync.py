@@ -18,6 +18,7 @@ from memoranda.knowledge.extract import kind_of, uri_of
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind
 from memoranda.memories.models import Memory, Revision
 from memoranda.settings import Settings
+from memoranda.storage.signals import KNOWLEDGE
 from memoranda.words.page import Page
 
 T = TypeVar("T")
@@ -188,5 +189,5 @@ async def _take_in(
     at: app.Memoranda, *, content: bytes, kind: SourceKind, title: str, uri: str
 ) -> Source:
     source = await at.knowledge.add(at.owner, content, kind=kind, title=title, uri=uri)
-    await at.worker.drain(at.owner.organization_id)
+    await at.worker.drain(at.owner.organization_id, kind=KNOWLEDGE)
     return await at.knowledge.get(at.owner, source.id)

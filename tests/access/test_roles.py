@@ -31,6 +31,8 @@ MAY = {
     Permission.PUBLISH_POLICIES: "o",
     Permission.READ_MEMORIES: "omar",
     Permission.WRITE_MEMORIES: "om",
+    Permission.PROPOSE_MEMORIES: "oma",
+    Permission.ERASE_MEMORIES: "o",
     Permission.READ_KNOWLEDGE: "omar",
     Permission.WRITE_KNOWLEDGE: "o",
     Permission.READ_CONVERSATIONS: "omar",

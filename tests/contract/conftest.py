@@ -8,6 +8,7 @@ import pytest
 
 from memoranda.storage import Storage
 from tests.conftest import BACKENDS, sqlite_url
+from tests.contract.clocks import SteppedClock
 from tests.contract.storage_rows import Two, two_organizations
 from tests.postgres import Postgres
 
@@ -32,6 +33,30 @@ async def shared_storage(
 
 
 @pytest.fixture
+def clock() -> SteppedClock:
+    return SteppedClock()
+
+
+@pytest.fixture
+async def timed_storage(database_url: str, clock: SteppedClock) -> AsyncIterator[Storage]:
+    """An open storage on which time stands still until the test moves it, once per backend."""
+    opened = await Storage.open(database_url, clock=clock)
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+@pytest.fixture
 async def two(storage: Storage) -> Two:
     """Two organizations with rows of every kind, made for one test."""
     return await two_organizations(storage)
+
+
+@pytest.fixture(params=BACKENDS)
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database with nothing in it."""
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path / "new" / "folder" / "memoranda.db")
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.new_database()

@@ -12,6 +12,7 @@ import pytest
 
 from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.access.service import Access
+from memoranda.jobs.chores import TakingIn
 from memoranda.jobs.worker import Worker
 from memoranda.knowledge import ingest
 from memoranda.knowledge.models import Source
@@ -33,7 +34,7 @@ class Bench:
         self.knowledge = Knowledge(storage, max_bytes=MEGABYTE)
 
     def worker(self, poll: timedelta = SOON) -> Worker:
-        return Worker(self.storage, self.knowledge, poll=poll)
+        return Worker(self.storage, [TakingIn(self.knowledge)], poll=poll)
 
     async def organization(self, name: str) -> Principal:
         made = await self.access.create_organization(LOCAL_OPERATOR, name)

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from memoranda import Memoranda
+from memoranda.jobs.chores import TakingIn
 from memoranda.jobs.worker import Worker
 from memoranda.storage import Transaction
 from memoranda.storage.tables import (
@@ -66,7 +67,7 @@ async def test_whoever_adds_ingests_and_removes_at_once_leaves_the_index_of_what
 ) -> None:
     chance = random.Random(7)
     workers = [
-        Worker(memoranda.storage, memoranda.knowledge, poll=timedelta(milliseconds=5))
+        Worker(memoranda.storage, [TakingIn(memoranda.knowledge)], poll=timedelta(milliseconds=5))
         for _ in range(3)
     ]
 

@@ -6,8 +6,10 @@ import pytest
 
 from memoranda.access.models import LOCAL_OPERATOR
 from memoranda.access.roles import ToolPolicyRequired
+from memoranda.memories.limits import MemoryLimits
 from memoranda.memories.models import MemoryStatus
 from memoranda.memories.service import Memories
+from memoranda.memories.ways import Ways
 from memoranda.runs import store as runs
 from memoranda.storage import Storage
 from memoranda.words.errors import (
@@ -149,7 +151,7 @@ async def test_forgetting_appends_one_tombstone_and_shows_no_older_revision(
     first = await memories.remember(acme.owner, "Lives in Rome", attribute="observation.home")
     await memories.remember(acme.owner, "Lives in Oslo", attribute="observation.home")
     gone = await memories.forget(acme.owner, first.id)
-    assert (gone.status, gone.text, gone.version) == (MemoryStatus.FORGOTTEN, None, 3)
+    assert (gone.status, gone.text, gone.version) == (MemoryStatus.FORGOTTEN, "Lives in Oslo", 3)
     assert await texts(memories, acme.owner) == []
     assert await memories.recent(everyone(acme), personal=False, limit=9) == []
     with pytest.raises(NotFound):
@@ -247,13 +249,14 @@ async def test_a_text_has_up_to_500_characters_or_as_many_as_a_setting_says(
     with pytest.raises(OverLimit):
         await Memories(storage).remember(acme.owner, "𐍈" * 501)
     longest = "".join(chr(0x20000 + n) for n in range(8_000))
-    made = await Memories(storage, max_text_chars=8_000).remember(acme.owner, longest)
+    longer = Memories(storage, Ways(MemoryLimits(text_chars=8_000)))
+    made = await longer.remember(acme.owner, longest)
     assert made.text == longest
     with pytest.raises(DuplicateMemory):
-        await Memories(storage, max_text_chars=8_000).remember(acme.owner, longest)
+        await longer.remember(acme.owner, longest)
     for wrong in (0, 8_001):
         with pytest.raises(Invalid):
-            Memories(storage, max_text_chars=wrong)
+            Memories(storage, Ways(MemoryLimits(text_chars=wrong)))
 
 
 @pytest.mark.parametrize("field", ["text", "title", "category", "attribute", "tags.0"])

@@ -9,7 +9,8 @@ from uuid import UUID
 import pytest
 from sqlalchemy import bindparam, select, update
 
-from memoranda.memories import store
+from memoranda.memories.changes import store as writing
+from memoranda.memories.heads import store as heads
 from memoranda.memories.models import Memory
 from memoranda.memories.service import Memories
 from memoranda.storage import ConstraintViolated, Storage, StorageBusy, Transaction
@@ -33,6 +34,13 @@ async def writers(database_url: str, storage: Storage) -> AsyncIterator[list[Mem
     yield [Memories(each) for each in opened]
     for each in opened:
         await each.close()
+
+
+def without_waiting(statement: Any) -> Any:
+    """The same look at a chain's row, by somebody who does not hold it."""
+    looking = statement._generate()
+    looking._for_update_arg = None
+    return looking
 
 
 def assert_whole(history: list) -> None:
@@ -130,7 +138,7 @@ async def test_the_constraints_alone_keep_a_chain_whole_when_nobody_waits(
     writers: list[Memories], acme: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without its lock a writer can only lose a race, and then it looks again."""
-    monkeypatch.setattr(Transaction, "lock", lambda self, key: None)
+    monkeypatch.setattr(heads, "HELD_BY_KEY", without_waiting(heads.HELD_BY_KEY))
 
     async def write(number: int, memories: Memories) -> int:
         done = 0
@@ -206,11 +214,15 @@ async def refusal(storage: Storage, acme: Tenant, write) -> str:
 async def test_a_second_root_is_refused_by_name(storage: Storage, acme: Tenant, pair) -> None:
     memory, _ = pair
     name = await refusal(
-        storage, acme, lambda tx: tx.run(store.INSERT_REVISION, **revision(memory.id, 1, None, tx))
+        storage,
+        acme,
+        lambda tx: tx.run(writing.INSERT_REVISION, **revision(memory.id, 1, None, tx)),
     )
     assert name in {"one_root_per_memory", "one_revision_per_version"}
     name = await refusal(
-        storage, acme, lambda tx: tx.run(store.INSERT_REVISION, **revision(memory.id, 9, None, tx))
+        storage,
+        acme,
+        lambda tx: tx.run(writing.INSERT_REVISION, **revision(memory.id, 9, None, tx)),
     )
     assert name in {"one_root_per_memory", "only_the_root_has_no_parent"}
 
@@ -218,7 +230,9 @@ async def test_a_second_root_is_refused_by_name(storage: Storage, acme: Tenant, 
 async def test_a_second_child_is_refused_by_name(storage: Storage, acme: Tenant, pair) -> None:
     memory, root = pair
     name = await refusal(
-        storage, acme, lambda tx: tx.run(store.INSERT_REVISION, **revision(memory.id, 3, root, tx))
+        storage,
+        acme,
+        lambda tx: tx.run(writing.INSERT_REVISION, **revision(memory.id, 3, root, tx)),
     )
     assert name == "one_child_per_revision"
 
@@ -229,7 +243,9 @@ async def test_a_revision_of_a_version_that_is_there_is_refused_by_name(
     memory, _ = pair
     head = (await Memories(storage).history(acme.owner, memory.id))[-1].id
     name = await refusal(
-        storage, acme, lambda tx: tx.run(store.INSERT_REVISION, **revision(memory.id, 2, head, tx))
+        storage,
+        acme,
+        lambda tx: tx.run(writing.INSERT_REVISION, **revision(memory.id, 2, head, tx)),
     )
     assert name == "one_revision_per_version"
 
@@ -241,7 +257,7 @@ async def test_a_revision_that_follows_itself_is_refused_by_name(
 
     def loop(tx: Transaction) -> None:
         row = revision(memory.id, 3, None, tx)
-        tx.run(store.INSERT_REVISION, **row | {"supersedes_id": row["id"]})
+        tx.run(writing.INSERT_REVISION, **row | {"supersedes_id": row["id"]})
 
     assert await refusal(storage, acme, loop) == "no_revision_follows_itself"
 
@@ -251,7 +267,7 @@ async def test_a_child_in_another_memory_is_refused(storage: Storage, acme: Tena
     head = (await Memories(storage).history(acme.owner, memory.id))[-1].id
     other = await Memories(storage).remember(acme.owner, "other")
     name = await refusal(
-        storage, acme, lambda tx: tx.run(store.INSERT_REVISION, **revision(other.id, 2, head, tx))
+        storage, acme, lambda tx: tx.run(writing.INSERT_REVISION, **revision(other.id, 2, head, tx))
     )
     assert name == "a_child_stays_in_its_memory"
 
@@ -263,7 +279,9 @@ async def test_a_revision_in_another_organization_is_refused(
     other = await new_tenant(storage, "Other")
     head = (await Memories(storage).history(acme.owner, memory.id))[-1].id
     name = await refusal(
-        storage, other, lambda tx: tx.run(store.INSERT_REVISION, **revision(memory.id, 3, head, tx))
+        storage,
+        other,
+        lambda tx: tx.run(writing.INSERT_REVISION, **revision(memory.id, 3, head, tx)),
     )
     assert name in {"a_revision_stays_in_its_organization", "unknown"}
 
@@ -276,7 +294,7 @@ async def test_a_chain_keeps_its_audience_and_key(
     value = {"user_id": acme.ben.id, "agent_id": acme.clerk.id}.get(column, "another")
     statement = (
         update(memories)
-        .where(store.m.id == bindparam("memory"))
+        .where(memories.c.id == bindparam("memory"))
         .values({column: bindparam("given")})
     )
     name = await refusal(storage, acme, lambda tx: tx.run(statement, memory=memory.id, given=value))
@@ -287,7 +305,7 @@ async def test_a_revision_is_never_changed(storage: Storage, acme: Tenant, pair)
     _, root = pair
     statement = (
         update(memory_revisions)
-        .where(store.r.id == bindparam("revision"))
+        .where(memory_revisions.c.id == bindparam("revision"))
         .values(text=bindparam("given"))
     )
     name = await refusal(
@@ -301,12 +319,14 @@ async def test_two_memories_never_share_a_head_or_a_key(
 ) -> None:
     memory, _ = pair
     columns = [each.name for each in memories.columns if each.name != "organization_id"]
-    whole = select(*(store.m[name] for name in columns)).where(store.m.id == bindparam("memory"))
+    whole = select(*(memories.c[name] for name in columns)).where(
+        memories.c.id == bindparam("memory")
+    )
 
     def twin(tx: Transaction, **changes: Any) -> None:
         row = tx.one(whole, memory=memory.id)
         assert row is not None
-        tx.run(store.INSERT_MEMORY, **row._asdict() | {"id": new_id()} | changes)
+        tx.run(writing.INSERT_MEMORY, **row._asdict() | {"id": new_id()} | changes)
 
     assert (
         await refusal(storage, acme, lambda tx: twin(tx, head_id=new_id())) == "one_memory_per_key"
@@ -329,11 +349,13 @@ async def test_one_text_without_a_key_lives_once_per_audience(
 ) -> None:
     made = await Memories(storage).remember(acme.owner, "likes tea")
     columns = [each.name for each in memories.columns if each.name != "organization_id"]
-    whole = select(*(store.m[name] for name in columns)).where(store.m.id == bindparam("memory"))
+    whole = select(*(memories.c[name] for name in columns)).where(
+        memories.c.id == bindparam("memory")
+    )
 
     def twin(tx: Transaction) -> None:
         row = tx.one(whole, memory=made.id)
         assert row is not None
-        tx.run(store.INSERT_MEMORY, **row._asdict() | {"id": new_id(), "head_id": new_id()})
+        tx.run(writing.INSERT_MEMORY, **row._asdict() | {"id": new_id(), "head_id": new_id()})
 
     assert await refusal(storage, acme, twin) == "one_live_memory_per_text"

@@ -1,8 +1,7 @@
 """What lists and context sources read of memories, on every database: scope, order, pages."""
 
 import random
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -11,35 +10,12 @@ from memoranda.memories import store
 from memoranda.memories.audience import Audience
 from memoranda.memories.candidate import Author, Candidate
 from memoranda.memories.service import Memories
+from memoranda.memories.ways import Ways
 from memoranda.storage import Storage
 from memoranda.words.errors import Invalid
 from memoranda.words.subject import ContextSubject
+from tests.contract.clocks import SteppedClock
 from tests.contract.tenants import Tenant, new_tenant
-
-
-class SteppedClock:
-    """A clock that a test moves by hand; several writes can share one time."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def tick(self) -> None:
-        self.now += timedelta(seconds=1)
-
-
-@pytest.fixture
-def clock() -> SteppedClock:
-    return SteppedClock()
-
-
-@pytest.fixture
-async def timed_storage(database_url: str, clock: SteppedClock) -> AsyncIterator[Storage]:
-    opened = await Storage.open(database_url, clock=clock)
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture
@@ -132,7 +108,7 @@ async def test_a_space_is_in_no_list_and_no_context(
 ) -> None:
 
     note = Candidate(Audience(space="flow:node"), None, "x", None, None, (), None, Author())
-    made = await timed_storage.write(acme.owner.organization_id, store.remember, note)
+    made = await timed_storage.write(acme.owner.organization_id, store.remember, note, Ways())
     run = subject(acme, acme.anna.id)
     assert await read(memories, run, personal=False) == set()
     assert (await memories.page(acme.member(acme.anna))).items == []
@@ -151,8 +127,8 @@ async def test_scopes_and_attributes_named_alike_do_not_meet(
         return Candidate(Audience(space=space), "k", "same", None, None, (), None, Author())
 
     organization = acme.owner.organization_id
-    first = await timed_storage.write(organization, store.remember, saved(one))
-    second = await timed_storage.write(organization, store.remember, saved(other))
+    first = await timed_storage.write(organization, store.remember, saved(one), Ways())
+    second = await timed_storage.write(organization, store.remember, saved(other), Ways())
     assert first.id != second.id
     if ":" not in one:
         keyed = [

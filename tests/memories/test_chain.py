@@ -54,11 +54,18 @@ def test_a_tombstone_follows_a_memory_once() -> None:
         chain.parent_of_tombstone(head(live=False))
 
 
-def test_of_several_chains_with_one_text_the_live_one_holds_it() -> None:
-    expired, live = head(expires_in_hours=-1), head()
-    assert chain.strongest([expired, live], NOW) is live
-    assert chain.strongest([expired], NOW) is expired
-    assert chain.strongest([], NOW) is None
+def test_what_is_forgotten_may_come_back_for_thirty_days_and_no_longer_than_it_would_have_lasted() -> (
+    None
+):
+    assert chain.restorable_until(NOW, None) == NOW + timedelta(days=30)
+    assert chain.restorable_until(NOW, NOW + timedelta(days=31)) == NOW + timedelta(days=30)
+    assert chain.restorable_until(NOW, NOW + timedelta(days=2)) == NOW + timedelta(days=2)
+
+
+def test_nothing_that_ends_stays_pinned() -> None:
+    pinned = chain.first(new_id(), new_id(), expires_at=None, now=NOW, pinned=True)
+    assert pinned.pinned
+    assert not pinned.followed_by(new_id(), live=False).pinned
 
 
 SAYINGS = st.tuples(st.sampled_from("ab"), st.sampled_from([None, 1, 5]))

@@ -22,6 +22,8 @@ class Permission(StrEnum):
     PUBLISH_POLICIES = "publish context policies"
     READ_MEMORIES = "read memories"
     WRITE_MEMORIES = "remember or forget"
+    PROPOSE_MEMORIES = "propose memories"
+    ERASE_MEMORIES = "erase memories or forget all of them"
     READ_KNOWLEDGE = "search knowledge"
     WRITE_KNOWLEDGE = "add or remove knowledge"
     READ_CONVERSATIONS = "read conversations"
@@ -43,8 +45,9 @@ _BOUND: Final = _READS - {_P.READ_USERS, _P.READ_KEYS, _P.READ_ACTIVITY}
 
 MATRIX: Final[dict[Role, frozenset[Permission]]] = {
     Role.OWNER: frozenset(Permission) - {_P.MANAGE_PLATFORM},
-    Role.MEMBER: _BOUND | {_P.WRITE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
-    Role.AGENT: _BOUND | {_P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
+    Role.MEMBER: _BOUND
+    | {_P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
+    Role.AGENT: _BOUND | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
     Role.READ_ONLY: _READS,
     Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),
 }

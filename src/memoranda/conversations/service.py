@@ -1,6 +1,6 @@
 """The verbs of conversations: make one, append a turn, read it back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from memoranda.conversations.models import (
     Message,
     StoredMessage,
 )
+from memoranda.conversations.quotes import Quotes
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid, OverLimit
@@ -27,6 +28,8 @@ MOST_APPENDED: Final = 1_000
 LARGEST_APPEND: Final = 8_000_000
 """Bytes of content that one append may bring, as JSON in UTF-8."""
 MOST_LISTED: Final = 1_000
+LOOKED_THROUGH: Final = 20
+"""Conversations that one look for quotes goes through."""
 LAST_GENERATION: Final = 2**31 - 1
 _LISTING: Final = "conversations"
 _KEYS: Final = {"one_conversation_per_key", "one_conversation_per_key_without_agent"}
@@ -162,6 +165,25 @@ class Conversations:
         return await self._storage.read(
             subject.organization_id, _recent, subject, conversation_id, limit
         )
+
+    async def quoting(self, organization_id: UUID, texts: Iterable[str]) -> list[UUID]:
+        """The organization's conversations that hold one of these texts, the newest first.
+
+        Case and whitespace make no difference. For whoever has the right to see them all, and
+        to decide what becomes of them: nothing is changed here.
+        """
+        quotes = Quotes(texts)
+        quoting: list[UUID] = []
+        before: UUID | None = None
+        while quotes:
+            # A few conversations at a time, so that no one view of the database is held for long.
+            found, before = await self._storage.read(
+                organization_id, store.quoting, quotes, before, LOOKED_THROUGH
+            )
+            quoting += found
+            if before is None:
+                break
+        return quoting
 
     async def _taken(
         self, who: Principal, subject: ContextSubject, workflow_id: str, generation: int

@@ -1,13 +1,14 @@
 """The SQL of conversations: an append costs what its turn holds, whatever came before."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import bindparam, insert, select, update
 
 from memoranda.conversations.content import read
-from memoranda.conversations.models import Conversation, StoredMessage
+from memoranda.conversations.models import Content, Conversation, StoredMessage
+from memoranda.conversations.quotes import Quotes
 from memoranda.storage import Row, Transaction
 from memoranda.storage.tables import conversation_messages, conversations
 from memoranda.words.errors import Conflict, NotFound
@@ -16,6 +17,8 @@ from memoranda.words.ids import new_id
 c, m = conversations.c, conversation_messages.c
 NEWEST: Final = UUID(int=2**128 - 1)
 """A page that begins before this id begins at the newest conversation."""
+AT_ONCE: Final = 50
+"""Messages that are in memory together while all of a conversation is read."""
 
 COLUMNS = tuple(c[name] for name in Conversation.model_fields)
 INSERT_CONVERSATION = insert(conversations)
@@ -147,6 +150,22 @@ def page(
         statement = PAGE_OF_BOTH
     rows = tx.all(statement, user=user_id, agent=agent_id, before=before or NEWEST, most=most)
     return [_conversation(row) for row in rows]
+
+
+def quoting(
+    tx: Transaction, quotes: Quotes, before: UUID | None, most: int
+) -> tuple[list[UUID], UUID | None]:
+    """Of the `most` newest conversations from before `before`, those that quote; and where to go on from."""
+    rows = tx.all(PAGE, before=before or NEWEST, most=most)
+    found = [row.id for row in rows if any(map(quotes.are_in, _contents(tx, row.id)))]
+    return found, rows[-1].id if rows else None
+
+
+def _contents(tx: Transaction, conversation_id: UUID) -> Iterator[Content]:
+    after = 0
+    while page := messages(tx, conversation_id, after, AT_ONCE):
+        yield from (message.content for message in page)
+        after = page[-1].position
 
 
 def unknown_conversation(conversation_id: UUID) -> NotFound:

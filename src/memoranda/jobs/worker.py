@@ -1,98 +1,130 @@
-"""Takes in waiting documents, organization after organization, until it is stopped."""
+"""Does the work that waits, kind by kind and organization by organization, until it is stopped."""
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Final
 
-from memoranda.knowledge.service import Knowledge
+import anyio
+
+from memoranda.jobs.chores import Chore
+from memoranda.jobs.nightly import Nightly
 from memoranda.storage import PLATFORM, Scope, Storage
-from memoranda.storage.signals import KNOWLEDGE, Signal, settle, signals
+from memoranda.storage.signals import Signal, settle, signals
 from memoranda.words.ids import new_id
 
 logger = logging.getLogger(__name__)
 
-LEASE: Final = timedelta(seconds=60)
-"""How long the work of a worker that died waits before another takes it over."""
-
 
 class Worker:
-    """One worker: it takes one document at a time, and holds it by a lease that it renews.
+    """One worker: of each kind of work it does one piece at a time, held by a lease.
 
-    Any number of workers, in any number of processes, share the work: a document
-    is with one of them at a time, and what a killed one held is another's once its
-    lease is over. `poll` is how long an idle worker waits before it looks again.
+    Any number of workers, in any number of processes, share the work: a piece is with one
+    of them at a time, and what a killed one held is another's once its lease is over. No
+    kind waits for another, and no organization for all of another's. `poll` is how long an
+    idle worker waits before it looks again.
     """
 
     def __init__(
         self,
         storage: Storage,
-        knowledge: Knowledge,
+        chores: Sequence[Chore],
+        nightly: Nightly | None = None,
         *,
         poll: timedelta = timedelta(seconds=1),
-        lease: timedelta = LEASE,
     ) -> None:
         self.id = new_id()
         self._storage = storage
-        self._knowledge = knowledge
-        self._poll = poll
-        self._lease = lease
+        self._chores = chores
+        self._nightly = nightly
+        self._poll = poll.total_seconds()
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
         """Look for work now. For callers on the worker's own event loop."""
         self._woken.set()
+        self._woken = asyncio.Event()
 
     async def run(self) -> None:
         """Work until cancelled. A fault is logged and tried again; it never ends the worker."""
+        async with anyio.create_task_group() as tasks:
+            for chore in self._chores:
+                tasks.start_soon(self._keep_serving, chore)
+            if self._nightly is not None:
+                tasks.start_soon(self._keep_nights, self._nightly)
+            await asyncio.Event().wait()
+
+    async def drain(self, scope: Scope | None = None, *, kind: str | None = None) -> None:
+        """Work until nothing waits in `scope`, or anywhere, for another try and with another worker included.
+
+        With `kind`, only work of that kind counts and is done. A fault is raised.
+        """
+        chores = [chore for chore in self._chores if kind in {None, chore.kind}]
         while True:
+            woken = self._woken
+            raised = [
+                (chore, signal)
+                for chore in chores
+                for signal in await self._raised(chore)
+                if scope is None or signal.scope == scope
+            ]
+            if not raised:
+                return
+            if not any([await self._serve(chore, signal) for chore, signal in raised]):
+                await self._idle(woken)
+
+    async def _keep_serving(self, chore: Chore) -> None:
+        while True:
+            woken = self._woken
             try:
-                worked = await self._pass()
-            except Exception as error:  # noqa: BLE001 - whatever broke, the next document must not wait for ever
-                # The type alone: an error's message may quote what somebody wrote.
-                logger.error("Worker %s was interrupted: %s.", self.id, type(error).__name__)  # noqa: TRY400 - a traceback would quote
+                worked = await self._pass(chore)
+            except Exception as error:  # noqa: BLE001 - whatever broke, what waits must not wait for ever
+                self._interrupted(error)
                 worked = False
             if not worked:
-                await self._idle()
+                await self._idle(woken)
 
-    async def drain(self, scope: Scope | None = None) -> None:
-        """Work until nothing waits in `scope`, or anywhere, for another try and with another worker included."""
-        while raised := await self._raised(scope):
-            if not await self._serve(raised):
-                await self._idle()
+    async def _pass(self, chore: Chore) -> bool:
+        """Do one piece in each scope that has some; whether anything came of it.
 
-    async def _pass(self) -> bool:
-        self._woken.clear()
-        return await self._serve(await self._raised())
-
-    async def _raised(self, scope: Scope | None = None) -> list[Signal]:
-        raised = await self._storage.read(PLATFORM, signals, KNOWLEDGE)
-        return [signal for signal in raised if scope is None or signal.scope == scope]
-
-    async def _serve(self, raised: list[Signal]) -> bool:
-        """Take one document of each scope that has some, so that nobody waits for all of another's.
-
-        Whether anything came of it: a document was taken, or a signal seen through.
+        What breaks in one scope is logged, and keeps no other one waiting.
         """
         worked = False
-        for signal in raised:
-            if await self._take_one(signal.scope):
-                worked = True
-            elif not await self._knowledge.waiting(signal.scope):
-                await self._storage.write(PLATFORM, settle, KNOWLEDGE, signal)
-                worked = True
+        for signal in await self._raised(chore):
+            try:
+                worked |= await self._serve(chore, signal)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._interrupted(error)
         return worked
 
-    async def _take_one(self, scope: Scope) -> bool:
-        source_id = await self._knowledge.claim(scope, self.id, self._lease)
-        if source_id is None:
+    async def _raised(self, chore: Chore) -> list[Signal]:
+        return await self._storage.read(PLATFORM, signals, chore.kind)
+
+    async def _serve(self, chore: Chore, signal: Signal) -> bool:
+        """Whether a piece was done, or the signal seen through."""
+        if await chore.serve(signal.scope, self.id):
+            return True
+        if await chore.waiting(signal.scope):
             return False
-        await self._knowledge.ingest(scope, source_id, self.id)
+        await self._storage.write(PLATFORM, settle, chore.kind, signal)
         return True
 
-    async def _idle(self) -> None:
+    async def _keep_nights(self, nightly: Nightly) -> None:
+        while True:
+            try:
+                pause = (await nightly.serve(self.id)).total_seconds()
+            except Exception as error:  # noqa: BLE001 - as above
+                self._interrupted(error)
+                pause = nightly.look.total_seconds()
+            await asyncio.sleep(max(pause, self._poll))
+
+    def _interrupted(self, error: Exception) -> None:
+        # The type alone: an error's message may quote what somebody wrote.
+        logger.error("Worker %s was interrupted: %s.", self.id, type(error).__name__)
+
+    async def _idle(self, woken: asyncio.Event) -> None:
         try:
-            async with asyncio.timeout(self._poll.total_seconds()):
-                await self._woken.wait()
+            async with asyncio.timeout(self._poll):
+                await woken.wait()
         except TimeoutError:
             pass

@@ -4,6 +4,7 @@ import hashlib
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from enum import Enum
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from memoranda.memories.models import Origin
 from memoranda.words.errors import Invalid, OverLimit
 from memoranda.words.inputs import check_zone, optional_text_input, text_input
 from memoranda.words.subject_key import make_subject_key
+from memoranda.words.text import fold
 
 ATTRIBUTES: Final = ("observation.", "preference.")
 """What an attribute begins with, so that a memory can't speak for a field of an application's row."""
@@ -45,6 +47,54 @@ class Candidate(NamedTuple):
     tags: tuple[str, ...]
     expires_at: datetime | None
     author: Author
+    pinned: bool = False
+
+    @property
+    def words(self) -> str:
+        """All that words can find it by."""
+        return words_of(self.title, self.text, self.category, self.tags)
+
+
+class Unset(Enum):
+    """That nothing is said of a field, where None says that it is to be empty."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+class Edit(NamedTuple):
+    """What is to change of what a memory says, checked; what is unset stays as it is."""
+
+    text: str | Unset = UNSET
+    title: str | Unset | None = UNSET
+    category: str | Unset | None = UNSET
+    tags: tuple[str, ...] | Unset = UNSET
+    expires_at: datetime | Unset | None = UNSET
+
+    def of(self, said: Candidate) -> Candidate:
+        """What `said` becomes."""
+        given = {name: value for name, value in self._asdict().items() if value is not UNSET}
+        return said._replace(**given)
+
+
+def words_of(title: str | None, text: str, category: str | None, tags: Sequence[str]) -> str:
+    """What the word index reads of a memory, each part on a line of its own."""
+    return "\n".join(filter(None, (title, text, category, *tags)))
+
+
+class Mark(NamedTuple):
+    """By what a text is known to be the same: folded, and what stands for that in an index."""
+
+    folded: str
+    digest: bytes
+
+
+def mark_of(text: str) -> Mark:
+    """The mark of a text. To make one costs more than to pass it on."""
+    folded = fold(text)
+    return Mark(folded, digest(folded))
 
 
 def digest(folded: str) -> bytes:
@@ -89,6 +139,17 @@ def subject_key(audience: Audience, organization_id: UUID, attribute: str | None
     if attribute is None:
         return None
     return make_subject_key(audience.owner(organization_id), attribute_input(attribute))
+
+
+def moved_key(
+    key: str | None, before: Audience, after: Audience, organization_id: UUID
+) -> str | None:
+    """The key of the same attribute in another audience; a key that names an entity stays as it is."""
+    owner = before.owner(organization_id)
+    start = f"{owner.kind}:{owner.id}:"
+    if key is None or not key.startswith(start):
+        return key
+    return make_subject_key(after.owner(organization_id), key.removeprefix(start))
 
 
 def tags_input(tags: Sequence[str]) -> tuple[str, ...]:

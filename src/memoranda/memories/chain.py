@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from memoranda.memories.limits import KEPT_WHEN_FORGOTTEN
 from memoranda.words.errors import Conflict, DuplicateMemory
 
 
@@ -23,7 +24,12 @@ class Head(NamedTuple):
         return self.live and (self.expires_at is None or self.expires_at > now)
 
     def followed_by(
-        self, revision_id: UUID, *, live: bool = True, expires_at: datetime | None = None
+        self,
+        revision_id: UUID,
+        *,
+        live: bool = True,
+        expires_at: datetime | None = None,
+        pinned: bool = False,
     ) -> "Head":
         """The head once `revision_id` is added. Versions give the order, never a clock."""
         return self._replace(
@@ -31,14 +37,20 @@ class Head(NamedTuple):
             version=self.version + 1,
             live=live,
             expires_at=expires_at,
+            pinned=pinned,
         )
 
 
 def first(
-    memory_id: UUID, revision_id: UUID, *, expires_at: datetime | None, now: datetime
+    memory_id: UUID,
+    revision_id: UUID,
+    *,
+    expires_at: datetime | None,
+    now: datetime,
+    pinned: bool = False,
 ) -> Head:
     """The head of a chain that begins."""
-    return Head(memory_id, revision_id, 1, live=True, expires_at=expires_at, created_at=now)
+    return Head(memory_id, revision_id, 1, True, expires_at, now, pinned)
 
 
 def parent_of_next(head: Head | None, *, same_text: bool, now: datetime) -> Head | None:
@@ -48,12 +60,17 @@ def parent_of_next(head: Head | None, *, same_text: bool, now: datetime) -> Head
     any statement may follow them. Raises `DuplicateMemory` when nothing would change.
     """
     if head is not None and same_text and head.holds(now):
-        raise DuplicateMemory(
-            f"This is remembered already, as memory {head.memory_id}. Say something else, or leave it.",
-            memory_id=str(head.memory_id),
-            version=head.version,
-        )
+        raise said_already(head)
     return head
+
+
+def said_already(head: Head) -> DuplicateMemory:
+    """The refusal that names the memory which says it."""
+    return DuplicateMemory(
+        f"This is remembered already, as memory {head.memory_id}. Say something else, or leave it.",
+        memory_id=str(head.memory_id),
+        version=head.version,
+    )
 
 
 def parent_of_tombstone(head: Head) -> Head:
@@ -67,6 +84,7 @@ def parent_of_tombstone(head: Head) -> Head:
     return head
 
 
-def strongest(heads: list[Head], now: datetime) -> Head | None:
-    """Of the chains with one text, the one that holds it; else one that did and has expired."""
-    return min(heads, key=lambda head: not head.holds(now), default=None)
+def restorable_until(forgotten_at: datetime, expires_at: datetime | None) -> datetime:
+    """Until when a forgotten memory may be restored: 30 days, or until what it said would have expired."""
+    kept = forgotten_at + KEPT_WHEN_FORGOTTEN
+    return kept if expires_at is None else min(kept, expires_at)

@@ -7,6 +7,8 @@ LONGEST_TEXT: Final = 500
 """Characters that a memory's text may have, unless a setting says otherwise."""
 LONGEST_TEXT_EVER: Final = 8_000
 """Characters that such a setting may allow."""
+COLLECTION: Final = "memories"
+"""The name of memories in the indexes of words and of meanings."""
 KEPT_WHEN_FORGOTTEN: Final = timedelta(days=30)
 """How long a forgotten memory or a discarded proposal may be restored; then it is purged."""
 

@@ -1,5 +1,6 @@
-"""The verbs of memories: remember, forget, list, history, and what a context source reads."""
+"""The verbs of memories: remember, change, forget, restore, list, and what a context source reads."""
 
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -8,51 +9,57 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.access.store import check_subject
-from memoranda.memories import store
-from memoranda.memories.audience import Audience, may_change, may_know, sees_everything
+from memoranda.memories import capture, permitted
+from memoranda.memories.announce import Changed, announce, nobody
+from memoranda.memories.audience import Audience, may_know, sees_everything
 from memoranda.memories.candidate import (
+    UNSET,
     Author,
     Candidate,
+    Edit,
+    Unset,
     expiry_input,
     memory_text,
     subject_key,
     tags_input,
 )
-from memoranda.memories.models import Memory, Revision
-from memoranda.storage import ConstraintViolated, Storage, StorageBusy, Transaction
+from memoranda.memories.errors import MemoriesFull, PinsFull, unknown_memory
+from memoranda.memories.limits import LONGEST_TEXT_EVER
+from memoranda.memories.models import Memory, MemoryStats, MemoryStatus, Revision
+from memoranda.memories.races import write_again
+from memoranda.memories.stats import store as stats
+from memoranda.memories.views import store as views
+from memoranda.memories.views.store import Wanted
+from memoranda.memories.ways import DEFAULT_WAYS, Ways
+from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
-from memoranda.words.errors import Invalid, Refused
-from memoranda.words.inputs import check_count, optional_text_input
+from memoranda.words.errors import Conflict, Invalid
+from memoranda.words.inputs import check_count, check_zone, optional_text_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
+
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LONGEST_TEXT: Final = 500
-"""Characters that a memory's text may have, unless a setting says otherwise."""
-LONGEST_TEXT_EVER: Final = 8_000
-"""Characters that such a setting may allow."""
 MOST_LISTED: Final = 200
 LONGEST_CATEGORY: Final = 64
-# What the database says to the loser of a race. It tries again on the new head, so many times.
-RACES: Final = {
-    "one_memory_per_key",
-    "one_live_memory_per_text",
-    "one_child_per_revision",
-    "one_revision_per_version",
-}
-TRIES: Final = 8
-_LISTING: Final = "memories"
 
 
 class Memories:
-    """Durable facts of an organization, each in a chain of revisions that is only added to."""
+    """Durable facts of an organization, each in a chain of revisions that is only added to.
 
-    def __init__(self, storage: Storage, *, max_text_chars: int = LONGEST_TEXT) -> None:
-        check_count("max_text_chars", max_text_chars, most=LONGEST_TEXT_EVER)
+    `changed` is called with the organization after the commit of each change.
+    """
+
+    def __init__(
+        self, storage: Storage, ways: Ways = DEFAULT_WAYS, changed: Changed = nobody
+    ) -> None:
+        check_count("text_chars", ways.limits.text_chars, most=LONGEST_TEXT_EVER)
         self._storage = storage
-        self._max_text_chars = max_text_chars
+        self._ways = ways
+        self._changed = changed
 
     async def remember(
         self,
@@ -66,6 +73,7 @@ class Memories:
         tags: Sequence[str] = (),
         expires_at: datetime | None = None,
         attribute: str | None = None,
+        pinned: bool = False,
         run_id: UUID | None = None,
         conversation_id: UUID | None = None,
     ) -> Memory:
@@ -73,93 +81,188 @@ class Memories:
 
         With an attribute it replaces what the same audience's memory under that
         attribute said. `run_id` and `conversation_id` say where it came from and are
-        kept as given. Raises `DuplicateMemory`, naming the memory, when a live one
-        says the same; `Invalid` and `OverLimit` with the field; `NotFound` for an
-        unknown user or agent; `Refused` where the key may not write for them.
+        kept as given; a run's log says whether it was stored. Raises `DuplicateMemory`,
+        naming the memory, when a live one says the same; `MemoriesFull` and `PinsFull`
+        at the organization's limits; `Invalid` and `OverLimit` with the field; `NotFound`
+        for an unknown user or agent; `Refused` where the key may not write for them.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
-        subject = subject_of(who, agent_id, user_id)
-        audience = Audience.of(subject)
+        audience = Audience.of(subject_of(who, agent_id, user_id))
         candidate = Candidate(
             audience=audience,
             subject_key=subject_key(audience, organization, attribute),
-            text=memory_text(text, self._max_text_chars),
+            text=memory_text(text, self._ways.limits.text_chars),
             title=optional_text_input("title", title),
             category=optional_text_input("category", category, limit=LONGEST_CATEGORY),
             tags=tags_input(tags),
             expires_at=expiry_input(expires_at),
-            author=Author(
-                user_id=who.user_id,
-                agent_id=who.agent_id,
-                run_id=run_id,
-                conversation_id=conversation_id,
-            ),
+            author=_author(who, run_id, conversation_id),
+            pinned=pinned,
         )
         try:
-            return await self._write(organization, store.remember, candidate)
+            return await self._write(organization, permitted.remember, who, candidate, self._ways)
         except ConstraintViolated:
             # The usual reason is a user or agent that the organization does not have.
             await self._storage.read(
                 organization, check_subject, user_id=audience.user_id, agent_id=audience.agent_id
             )
             raise
+        except (MemoriesFull, PinsFull) as full:
+            await self._note_drop(organization, who, run_id, full)
+            raise
 
-    async def forget(self, who: Principal, memory_id: UUID) -> Memory:
-        """Forget a memory: nothing shows it any more but its history. The answer has no text.
+    async def update(
+        self,
+        who: Principal,
+        memory_id: UUID,
+        *,
+        expected_version: int | None = None,
+        text: str | Unset = UNSET,
+        title: str | Unset | None = UNSET,
+        category: str | Unset | None = UNSET,
+        tags: Sequence[str] | Unset = UNSET,
+        expires_at: datetime | Unset | None = UNSET,
+        pinned: bool | Unset = UNSET,
+        user_id: UUID | Unset | None = UNSET,
+        agent_id: UUID | Unset | None = UNSET,
+    ) -> Memory:
+        """Change what is given and leave the rest: what it says, its pin, for whom it is; all or nothing.
 
-        Takes the id of a memory that is not forgotten yet: raises `NotFound` for any
-        other id, `Conflict` for a memory forgotten before, `Refused` for one that the
-        caller may read and not change.
+        None clears what may be empty, and as a user or agent means all. What says
+        something else is one more revision; a pin is none; another audience ends this
+        memory and goes on as another one, which is the answer. What is so already is
+        left. Raises `NotFound`, `Conflict` for a forgotten memory, `StaleVersion` with
+        its version and text where `expected_version` is another, `DuplicateMemory` for
+        a text that is remembered already, `MemoriesFull`, `PinsFull`, `Invalid`,
+        `OverLimit`, and `Refused` for what the caller may read and not change.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
-        audience = await self._known(who, memory_id)
-        if not may_change(who, audience):
-            raise Refused("This key forgets memories of its own user alone. Use an owner's key.")
-        author = Author(user_id=who.user_id, agent_id=who.agent_id)
-        return await self._write(organization, store.forget, memory_id, author)
+        edit = Edit(
+            text=text if text is UNSET else memory_text(text, self._ways.limits.text_chars),
+            title=title if title is UNSET else optional_text_input("title", title),
+            category=category
+            if category is UNSET
+            else optional_text_input("category", category, limit=LONGEST_CATEGORY),
+            tags=tags if tags is UNSET else tags_input(tags),
+            expires_at=expires_at if expires_at is UNSET else expiry_input(expires_at),
+        )
+        if all(each is UNSET for each in (*edit, pinned, user_id, agent_id)):
+            raise Invalid("Nothing is given to change: name at least one field.")
+        return await self._write(
+            organization,
+            permitted.update,
+            who,
+            memory_id,
+            edit,
+            author=_author(who),
+            ways=self._ways,
+            expected_version=expected_version,
+            pinned=None if pinned is UNSET else pinned,
+            user_id=user_id,
+            agent_id=agent_id,
+        )
+
+    async def forget(
+        self, who: Principal, memory_id: UUID, *, expected_version: int | None = None
+    ) -> Memory:
+        """Forget a memory: nothing shows it any more but its history and what is forgotten.
+
+        The answer says what it said, and until when it may be restored. Takes the id of a
+        memory that is not forgotten yet: raises `NotFound` for any other id, `Conflict`
+        for a memory forgotten before, `StaleVersion` where `expected_version` is another,
+        `Refused` for one that the caller may read and not change.
+        """
+        organization = organization_for(who, Permission.WRITE_MEMORIES)
+        return await self._write(
+            organization,
+            permitted.forget,
+            who,
+            memory_id,
+            author=_author(who),
+            ways=self._ways,
+            expected_version=expected_version,
+        )
+
+    async def restore(self, who: Principal, memory_id: UUID) -> Memory:
+        """Let a memory that was forgotten within 30 days say again what it said.
+
+        Raises `NotFound`, `Conflict` for one that is active, or was moved or merged away,
+        `DuplicateMemory` where another says it by now, `MemoriesFull`, `NotRestorable` for
+        what was forgotten longer ago, has expired or is purged, and `Refused`.
+        """
+        organization = organization_for(who, Permission.WRITE_MEMORIES)
+        return await self._write(
+            organization, permitted.restore, who, memory_id, author=_author(who), ways=self._ways
+        )
 
     async def page(
         self,
         who: Principal,
         *,
+        status: MemoryStatus = MemoryStatus.ACTIVE,
+        pinned_only: bool = False,
+        category: str | None = None,
+        tag: str | None = None,
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
+        oldest_first: bool = False,
+        as_of: datetime | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """Live memories, the newest chain first, at most `limit` (1 to 200).
+        """Memories, the newest chain first, at most `limit` (1 to 200).
 
         With a user or agent named: what a run for them may know. Without: all that the
-        caller may read. What is added or forgotten between two pages makes no memory
-        come twice or be left out. Raises `Invalid` for a cursor that is not this list's.
+        caller may read. `as_of` shows what was active at that time, with today's pins.
+        What is added or forgotten between two pages makes no memory come twice or be left
+        out. Raises `Invalid` for a cursor that is not this list's.
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
         check_count("limit", limit, most=MOST_LISTED)
-        before = read_cursor(_LISTING, cursor)
+        check_zone("as_of", as_of)
+        wanted = Wanted(
+            _status(status),
+            pinned_only,
+            optional_text_input("category", category, limit=LONGEST_CATEGORY),
+            optional_text_input("tag", tag),
+            oldest_first,
+            as_of,
+        )
+        if as_of is not None and wanted.status is not MemoryStatus.ACTIVE:
+            raise Invalid("as_of lists what was active: leave the status out.", field="as_of")
+        listing = _listing(wanted)
+        start = read_cursor(listing, cursor)
         subject = subject_of(who, agent_id, user_id)
-        if sees_everything(who) and user_id is None and agent_id is None:
-            found = await self._storage.read(organization, store.everything, before, limit + 1)
-        else:
-            found = await self._storage.read(
-                organization, store.covered, subject, before, limit + 1
-            )
-        return cut_page(_LISTING, found, limit)
+        everything = sees_everything(who) and user_id is None and agent_id is None
+        found = await self._storage.read(
+            organization, views.page, None if everything else subject, wanted, start, limit + 1
+        )
+        page = cut_page(listing, found, limit)
+        if wanted.tag is None:
+            return page
+        kept = [each for each in page.items if wanted.tag in each.tags]
+        return page.model_copy(update={"items": kept})
 
     async def get(self, who: Principal, memory_id: UUID) -> Memory:
         """A live memory. Raises `NotFound`, also for one that is forgotten, expired or not for the caller."""
         organization = organization_for(who, Permission.READ_MEMORIES)
-        found = await self._storage.read(organization, store.live_memory, memory_id)
-        if found is None or not may_know(
-            who, Audience(user_id=found.user_id, agent_id=found.agent_id)
-        ):
-            raise store.unknown_memory(memory_id)
+        audience, found = await self._storage.read(organization, views.live_memory, memory_id)
+        if not may_know(who, audience):
+            raise unknown_memory(memory_id)
         return found
 
     async def history(self, who: Principal, memory_id: UUID) -> list[Revision]:
-        """Every revision of a memory, the oldest first, tombstones too. Raises `NotFound`."""
+        """Every revision of a memory, the oldest first, tombstones too. Raises `NotFound`.
+
+        Where a memory was moved or merged, the other one is named to those who may know it.
+        """
         organization = organization_for(who, Permission.READ_MEMORIES)
-        await self._known(who, memory_id)
-        return await self._storage.read(organization, store.revisions, memory_id)
+        return await self._storage.read(organization, permitted.history, who, memory_id)
+
+    async def stats(self, who: Principal) -> MemoryStats:
+        """How many memories and proposals there are of those that the caller may know, and the limits."""
+        organization = organization_for(who, Permission.READ_MEMORIES)
+        return await self._storage.read(organization, stats.of, who, self._ways)
 
     async def recent(self, subject: ContextSubject, *, personal: bool, limit: int) -> list[Memory]:
         """What a run for `subject` may know, the last recorded first, at most `limit`; 0 reads nothing.
@@ -172,16 +275,8 @@ class Memories:
         if limit == 0 or (personal and subject.user_id is None):
             return []
         return await self._storage.read(
-            subject.organization_id, store.recent, subject, personal=personal, most=limit
+            subject.organization_id, views.recent, subject, personal=personal, most=limit
         )
-
-    async def _known(self, who: Principal, memory_id: UUID) -> Audience:
-        """The audience of a memory that `who` may know. Raises `NotFound`."""
-        organization = organization_for(who, Permission.READ_MEMORIES)
-        audience = await self._storage.read(organization, store.audience, memory_id)
-        if not may_know(who, audience):
-            raise store.unknown_memory(memory_id)
-        return audience
 
     async def _write(
         self,
@@ -190,11 +285,43 @@ class Memories:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Write; where another writer was first, look at what it wrote and decide again."""
-        for _ in range(TRIES):
-            try:
-                return await self._storage.write(organization, change, *args, **kwargs)
-            except ConstraintViolated as lost:
-                if lost.name not in RACES:
-                    raise
-        raise StorageBusy("Others kept changing this memory first. Nothing was written: try again.")
+        done = await write_again(self._storage, organization, change, *args, **kwargs)
+        announce(self._changed, organization)
+        return done
+
+    async def _note_drop(
+        self, organization: UUID, who: Principal, run_id: UUID | None, full: Conflict
+    ) -> None:
+        """Tell the run's log; that this fails must not hide why nothing was stored."""
+        if run_id is None:
+            return
+        try:
+            await self._storage.write(
+                organization, capture.note, who, run_id, capture.DROPPED, reason=full.code
+            )
+        except Exception:
+            logger.exception("The log of run %s could not be told of a dropped memory.", run_id)
+
+
+def _author(
+    who: Principal, run_id: UUID | None = None, conversation_id: UUID | None = None
+) -> Author:
+    return Author(
+        user_id=who.user_id, agent_id=who.agent_id, run_id=run_id, conversation_id=conversation_id
+    )
+
+
+def _status(status: str) -> MemoryStatus:
+    try:
+        return MemoryStatus(status)
+    except ValueError:
+        known = " or ".join(MemoryStatus)
+        raise Invalid(f"status is {status!r} and must be {known}.", field="status") from None
+
+
+def _listing(wanted: Wanted) -> str:
+    """The name of a list, whose cursors are of use to no list in another order or of other rows."""
+    then = "" if wanted.as_of is None else f" as of {wanted.as_of.timestamp()}"
+    order = ", oldest first" if wanted.oldest_first else ""
+    status = "" if wanted.status is MemoryStatus.ACTIVE else f"{wanted.status} "
+    return f"{status}memories{then}{order}"

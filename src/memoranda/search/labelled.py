@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, StrictBool, StringConstraints, ValidationError
 
-from memoranda.search.calibration import Calibration, fit
+from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE, Calibration, fit
 from memoranda.search.embedders.port import Embedder
 from memoranda.words.errors import Invalid, NotFound
 
@@ -33,6 +33,16 @@ class Figures:
 
     precision: float
     recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A curve fitted to one half of labelled pairs, and what it does to the other half at each threshold."""
+
+    curve: Calibration
+    fitted_to: int
+    checked_on: int
+    figures: dict[float, Figures]
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -83,6 +93,18 @@ async def fit_to(embedder: Embedder, pairs: Sequence[Pair]) -> Calibration:
     """Return the curve that fits these pairs. Raises `Invalid` (see `fit`) and `Unavailable`."""
     found = await cosines(embedder, pairs)
     return fit(found.tolist(), [pair.relevant for pair in pairs])
+
+
+async def fit_and_check(embedder: Embedder, pairs: Sequence[Pair]) -> Fitted:
+    """Fit a curve to half of the pairs and check it on the rest. Raises `Invalid` (see `fit`) and `Unavailable`."""
+    fitting, checking = halves(pairs)
+    curve = await fit_to(embedder, fitting)
+    scores = curve.scores(await cosines(embedder, checking)).tolist() if checking else []
+    checked = {
+        threshold: figures(scores, checking, threshold)
+        for threshold in (SEARCH_SCORE, RECALL_SCORE)
+    }
+    return Fitted(curve, len(fitting), len(checking), checked)
 
 
 def figures(scores: Sequence[float], pairs: Sequence[Pair], threshold: float) -> Figures:

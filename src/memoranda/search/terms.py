@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -47,10 +47,15 @@ class PassageTerms:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a query asks for: terms with how often each was said, and names it may be about."""
+    """What a query asks for: terms with how often each was said, and names it may be about.
+
+    `words` has the words that were typed, by the terms that each became: one, or the pairs of a
+    stretch in a script without spaces.
+    """
 
     terms: Mapping[str, int]
     names: tuple[str, ...] = ()
+    words: Mapping[tuple[str, ...], str] = field(default_factory=dict, compare=False)
 
 
 def read_passage(text: str, *, speaker: str | None = None, at: str | None = None) -> PassageTerms:
@@ -80,21 +85,37 @@ def read_passage(text: str, *, speaker: str | None = None, at: str | None = None
     return PassageTerms(counts, length)
 
 
-def read_query(text: str) -> Query:
-    """Return what a query asks for. Never raises, and nothing in it is syntax.
+def read_query(text: str, *, most: int = MOST_QUERY_TERMS) -> Query:
+    """Return what a query asks for, up to so many terms. Never raises, and nothing in it is syntax.
 
     Stop words are left out, unless the query holds nothing else.
     """
-    tokens = list(_tokens(text))
-    telling = [token for token in tokens if not _is_stop_word(token)] or tokens
+    tokens = [token for part in text.split() for token in _typed(part)]
+    telling = [token for token in tokens if not _is_stop_word(token[0])] or tokens
     terms: Counter[str] = Counter()
     names: dict[str, None] = {}
-    for token in telling:
-        terms.update(_terms_asked(token))
+    words: dict[tuple[str, ...], str] = {}
+    for token, typed in telling:
+        asked = _terms_asked(token)
+        terms.update(asked)
+        words.setdefault(tuple(asked), typed)
         names[NAME_MARK + _plain(token)] = None
     return Query(
-        dict(islice(terms.items(), MOST_QUERY_TERMS)), tuple(islice(names, MOST_QUERY_TERMS))
+        dict(islice(terms.items(), most)),
+        tuple(islice(names, most)),
+        dict(islice(words.items(), most)),
     )
+
+
+def _typed(part: str) -> Iterator[tuple[str, str]]:
+    """The tokens of a text without spaces, each with the word as it was typed."""
+    folded, pattern = _read(part)
+    for match in pattern.finditer(folded):
+        token = match[0] if _is_unspaced(match[0]) else match[0][:LONGEST_TERM]
+        typed = part[match.start() : match.end()]
+        # Folding mostly keeps the places of characters; where it does not, the token stands for itself.
+        kept = len(folded) == len(part) and (part.isascii() or fold_for_search(typed) == match[0])
+        yield token, typed if kept else token
 
 
 def _terms_asked(token: str) -> list[str]:
@@ -104,14 +125,19 @@ def _terms_asked(token: str) -> list[str]:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    folded = fold_for_search(text)
-    if "," in folded:
-        folded = _THOUSANDS.sub("", folded)
-    pattern = _ASCII_TOKEN if folded.isascii() else _TOKEN
+    folded, pattern = _read(text)
     return (
         match[:LONGEST_TERM] if not _is_unspaced(match) else match
         for match in pattern.findall(folded)
     )
+
+
+def _read(text: str) -> tuple[str, re.Pattern[str]]:
+    """The folded text, and the pattern of its tokens."""
+    folded = fold_for_search(text)
+    if "," in folded:
+        folded = _THOUSANDS.sub("", folded)
+    return folded, _ASCII_TOKEN if folded.isascii() else _TOKEN
 
 
 def _is_unspaced(token: str) -> bool:
@@ -151,3 +177,18 @@ def _date_words(at: str) -> str:
     except ValueError:
         return at
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def telling_terms(terms: Iterable[str]) -> set[str]:
+    """Return the terms of a passage that say something.
+
+    Left out are stop words, the names of speakers, and single characters that a pair holds.
+    """
+    said = {term for term in terms if term not in STOP_TERMS and term[0] != NAME_MARK}
+    unspaced = {term for term in said if _is_unspaced(term)}
+    paired = set("".join(term for term in unspaced if len(term) > 1))
+    return {term for term in said if term not in paired or term not in unspaced}
+
+
+STOP_TERMS: Final = frozenset(_term(word) for word in STOP_WORDS)
+"""What stop words become; some of them are terms of other words too."""

@@ -13,7 +13,7 @@ from memoranda.storage.schema import migrate
 from memoranda.storage.scope import PLATFORM, Scope, mine
 from memoranda.storage.statements import Row
 from memoranda.storage.transaction import Transaction
-from memoranda.storage.types import insert_or_ignore, one_of, one_of_pairs, upsert
+from memoranda.storage.types import contains, insert_or_ignore, one_of, one_of_pairs, upsert
 
 __all__ = [
     "PLATFORM",
@@ -27,6 +27,7 @@ __all__ = [
     "StorageUnavailable",
     "Transaction",
     "UnsafeRole",
+    "contains",
     "insert_or_ignore",
     "migrate",
     "mine",

@@ -1,8 +1,9 @@
 """The one way to a database: whole transactions, each held to one organization."""
 
 import asyncio
+import logging
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -11,7 +12,9 @@ from sqlalchemy.exc import ArgumentError
 
 from memoranda.settings import database_address
 from memoranda.storage.dialects.base import Backend
-from memoranda.storage.scope import Scope
+from memoranda.storage.errors import StorageBusy, StorageUnavailable
+from memoranda.storage.scope import PLATFORM, Scope
+from memoranda.storage.signals import SCRUB, Signal, settle_all, signals
 from memoranda.storage.transaction import Transaction
 from memoranda.storage.work import Work
 from memoranda.words.clock import system_clock
@@ -19,6 +22,7 @@ from memoranda.words.errors import Invalid
 
 P = ParamSpec("P")
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 
 class Storage:
@@ -44,6 +48,11 @@ class Storage:
         backend = backend_of(url)(database_url(url), clock)
         await asyncio.to_thread(backend.open)
         return cls(backend)
+
+    @property
+    def shared(self) -> bool:
+        """Whether several processes may serve this database at once, and so have to count together."""
+        return self._backend.shared
 
     async def close(self) -> None:
         """Finish what is queued and give everything back."""
@@ -75,6 +84,35 @@ class Storage:
         work = Work(scope, fn, args, kwargs, writes=True)
         self._backend.submit(work)
         return await work.result()
+
+    async def scrub(self, *, left_for: timedelta | None = None) -> bool:
+        """Finish what deletes for good have left to do: whether nothing of their rows is left.
+
+        A transaction that deletes for good raises the signal `SCRUB`, which stays until this is
+        done, whoever does it. False where a reader still needs an older state, another process
+        writes, or the disk is full: nothing is lost, and a later call finishes. It writes a
+        SQLite file anew (a second for some 100 MB) while reads go on and writes wait. On
+        PostgreSQL the rows and the planner's samples of them are gone, and no more is promised
+        of the server's files. `left_for` leaves alone what others may still be about to finish.
+        """
+        try:
+            seen = await self.read(PLATFORM, _to_scrub, left_for)
+            if not seen:
+                return True
+            if not await asyncio.to_thread(self._backend.scrub):
+                return False
+            await self.write(PLATFORM, settle_all, SCRUB, seen)
+        except (StorageBusy, StorageUnavailable) as error:
+            logger.warning("Traces of deleted rows wait to be scrubbed: %s.", error.code)
+            return False
+        return True
+
+
+def _to_scrub(tx: Transaction, left_for: timedelta | None) -> list[Signal]:
+    raised = signals(tx, SCRUB)
+    if left_for is None:  # the clock is not asked: it may have been set back since
+        return raised
+    return [each for each in raised if each.raised_at <= tx.now - left_for]
 
 
 def database_url(url: str) -> str:

@@ -4,7 +4,9 @@ They stand here and not in a room above, because they name scopes and know nothi
 of the work: whoever keeps the waiting rows raises one, and the worker reads it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -18,10 +20,14 @@ from memoranda.words.ids import new_id
 
 KNOWLEDGE: Final = "knowledge"
 """The kind of work that is documents waiting to be ingested."""
+EMBEDDING: Final = "embedding"
+"""The kind of work that is texts waiting for their vectors."""
+SCRUB: Final = "scrub"
+"""The kind of work that is rows deleted for good, whose last traces wait to leave the database's files."""
 
 RAISE = upsert(work_signals, ["kind", "organization"], set_=["token", "raised_at"])
 RAISED = (
-    select(work_signals.c.organization, work_signals.c.token)
+    select(work_signals.c.organization, work_signals.c.token, work_signals.c.raised_at)
     .where(work_signals.c.kind == bindparam("kind"))
     .order_by(work_signals.c.raised_at, work_signals.c.organization)
 )
@@ -38,6 +44,7 @@ class Signal:
 
     scope: Scope
     token: UUID
+    raised_at: datetime
 
 
 def signal(tx: Transaction, kind: str) -> None:
@@ -48,7 +55,7 @@ def signal(tx: Transaction, kind: str) -> None:
 def signals(tx: Transaction, kind: str) -> list[Signal]:
     """The signals of that kind, the longest raised first."""
     return [
-        Signal(PLATFORM if row.organization == NIL else row.organization, row.token)
+        Signal(PLATFORM if row.organization == NIL else row.organization, row.token, row.raised_at)
         for row in tx.all(RAISED, kind=kind)
     ]
 
@@ -56,6 +63,12 @@ def signals(tx: Transaction, kind: str) -> list[Signal]:
 def settle(tx: Transaction, kind: str, seen: Signal) -> bool:
     """Take the signal away unless it was raised again since it was seen; whether this took it."""
     return tx.run(SETTLE, kind=kind, organization=_id_of(seen.scope), token=seen.token) == 1
+
+
+def settle_all(tx: Transaction, kind: str, seen: Iterable[Signal]) -> None:
+    """`settle` each of them."""
+    for each in seen:
+        settle(tx, kind, each)
 
 
 def _id_of(scope: Scope) -> UUID:

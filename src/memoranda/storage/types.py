@@ -200,6 +200,34 @@ def _render_pairs(element: OneOfPairs, compiler: SQLCompiler, **kw: Any) -> str:
     )
 
 
+class Contains(ColumnElement[bool]):
+    """`column` holds a text parameter somewhere, character for character."""
+
+    __visit_name__ = "contains"
+    _traverse_internals = [("column", InternalTraversal.dp_clauseelement)]  # noqa: RUF012 - SQLAlchemy's own name
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: ColumnElement[Any], name: str) -> None:
+        self.column = column
+        self.needle = bindparam(name, type_=Text())
+
+    def self_group(self, against: object = None) -> "Contains":  # noqa: ARG002 - SQLAlchemy's signature
+        """Itself: it renders as one comparison."""
+        return self
+
+
+@compiles(Contains)
+def _render_contains(element: Contains, compiler: SQLCompiler, **kw: Any) -> str:
+    """As `_render`, for a part of a text."""
+    scoped = getattr(compiler, "visit_contains", None)
+    return (
+        str(scoped(element, **kw))
+        if scoped
+        else f"contains({element.column}, {element.needle.key})"
+    )
+
+
 def one_of(column: ColumnElement[Any], name: str) -> OneOf:
     """Use instead of IN: `tx.all(STATEMENT, name=[…])`; an empty list matches nothing."""
     return OneOf(column, name)
@@ -208,6 +236,14 @@ def one_of(column: ColumnElement[Any], name: str) -> OneOf:
 def one_of_pairs(first: ColumnElement[Any], second: ColumnElement[Any], name: str) -> OneOfPairs:
     """As `one_of`, for two columns at once: `tx.all(STATEMENT, name=[(…, …), …])`."""
     return OneOfPairs(first, second, name)
+
+
+def contains(column: ColumnElement[Any], name: str) -> Contains:
+    """Use instead of LIKE: `tx.all(STATEMENT, name="50 %_")`, in which no character is a pattern.
+
+    Case counts. An empty text, or None, is in nothing, and a column that is NULL holds nothing.
+    """
+    return Contains(column, name)
 
 
 def insert_or_ignore(table: Table) -> Insert:

@@ -9,6 +9,7 @@ import jsonschema_rs
 
 from memoranda.surfaces.http.problems import MEDIA_TYPE
 
+STREAM = "text/event-stream"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -56,6 +57,8 @@ class Contract:
             return
         ((media_type, content),) = told["content"].items()
         assert response.headers["content-type"].partition(";")[0] == media_type
+        if media_type == STREAM:
+            return
         self.validate(content["schema"], response.json())
         if response.is_error:
             assert media_type == MEDIA_TYPE

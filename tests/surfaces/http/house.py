@@ -84,6 +84,9 @@ async def furnished(memoranda: Memoranda) -> AsyncIterator[House]:
     """Make both organizations, their keys and their rows, behind one application."""
     app = create_app(memoranda)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    await (
+        memoranda.events.close()
+    )  # that transport reads an answer whole, so none may go on for ever
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
         yield await _furnish(memoranda, client, Contract(app.openapi()))
 

@@ -13,6 +13,7 @@ import uvicorn
 from memoranda.access.models import Role
 from memoranda.app import Memoranda
 from memoranda.surfaces.http.app import create_app
+from memoranda.surfaces.http.server import Server
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ async def _serve(database_url: str, started: "Future[Live]", stop: list[uvicorn.
     async with Memoranda.open(database_url, migrate=False) as memoranda:
         key = await memoranda.access.create_key(memoranda.owner, Role.OWNER)
         app = create_app(memoranda, work=True)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        server = Server(uvicorn.Config(app, log_level="warning"), memoranda.events)
         stop.append(server)
         # It listens from here on: who connects before the server accepts waits for it.
         with socket.create_server(("127.0.0.1", 0)) as listening:

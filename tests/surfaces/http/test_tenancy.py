@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 
+from tests.surfaces.http.contract import STREAM
 from tests.surfaces.http.house import Api, House, Rows, text_of, unknown_id
 from tests.surfaces.http.walk import STEPS
 
@@ -16,8 +17,16 @@ async def everything(api: Api, rows: Rows) -> dict[str, Any]:
     told = {}
     for name, steps in STEPS.items():
         if name.startswith("GET /v1/") and name != "GET /v1/organizations":
-            told[name] = [(await step.call(api, rows)).json() for step in steps]
+            told[name] = [said_in(await step.call(api, rows)) for step in steps]
     return told
+
+
+def said_in(response: httpx.Response) -> Any:
+    return response.text if name_of(response) == STREAM else response.json()
+
+
+def name_of(response: httpx.Response) -> str:
+    return response.headers["content-type"].partition(";")[0]
 
 
 def without_ids(response: httpx.Response) -> str:

@@ -111,6 +111,7 @@ STEPS: dict[str, list[Step]] = {
     ],
     "GET /v1/runs/{run_id}/logs": [get("/v1/runs/{run}/logs", EVERYBODY)],
     "GET /v1/activities": [get("/v1/activities", READERS)],
+    "GET /v1/events": [get("/v1/events?after=0&follow=false", EVERYBODY)],
     "POST /v1/memories": [
         post("/v1/memories", PEOPLE, lambda _: {"text": "Tea, no sugar."}),
         post(

@@ -30,8 +30,8 @@ class Endpoint:
 
     `url` is the part before `/embeddings`, such as `http://localhost:11434/v1`. `dimensions` is 0
     until the first answer where it is not given; an answer of another size is refused. The key is
-    sent as a bearer token, and is in no error and no log. Raises `Invalid` for a URL, model or key
-    that can't be used.
+    sent as a bearer token, and is in no error and no log. Vectors are kept under `known_as`, or under
+    the model's name. Raises `Invalid` for a URL, model or key that can't be used.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Endpoint:
         model: str,
         *,
         key: SecretStr | None = None,
+        known_as: str = "",
         dimensions: int = 0,
         calibration: Calibration | None = None,
         batch: int = BATCH,
@@ -49,7 +50,8 @@ class Endpoint:
     ) -> None:
         if not model.strip():
             raise Invalid("Name the model that the embeddings endpoint should use.")
-        self.model = model
+        self.model = known_as or model
+        self._asked_for = model
         self.dimensions = dimensions
         self.calibration = calibration or calibration_of(model)
         self._url = _embeddings_url(url)
@@ -81,7 +83,7 @@ class Endpoint:
         return rows
 
     async def _ask(self, texts: Sequence[str]) -> Matrix:
-        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        body = {"model": self._asked_for, "input": texts, "encoding_format": "float"}
         response = await self._answered(body)
         rows = read_reply(response.content, len(texts), self.dimensions)
         self.dimensions = rows.shape[1]

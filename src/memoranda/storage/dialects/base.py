@@ -19,6 +19,8 @@ class Backend(ABC):
     """One open database: threads that run whole transactions, and its own ways of locking and failing."""
 
     dialects: ClassVar[Dialects]
+    shared: ClassVar[bool]
+    """Whether several processes may serve one database at once."""
 
     def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
         self.url = url
@@ -39,6 +41,13 @@ class Backend(ABC):
 
         A read sees one moment and writes nothing. A write is acknowledged only
         when it is durable, and may run more than once.
+        """
+
+    @abstractmethod
+    def scrub(self) -> bool:
+        """Leave no copies of deleted rows where the product can reach them; whether that was done. Blocks.
+
+        False where it has to wait for others: ask again.
         """
 
     @abstractmethod

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql.psycopg import (
 from sqlalchemy.engine import Connection, Dialect, make_url
 
 from memoranda.storage.compiler import ScopedCompiler, ScopedNames
-from memoranda.storage.dialects import postgres_schema
+from memoranda.storage.dialects import postgres_schema, postgres_scrub
 from memoranda.storage.dialects.base import Backend
 from memoranda.storage.dialects.crew import Crew
 from memoranda.storage.dialects.postgres_session import PostgresConnection, Session
@@ -24,7 +24,7 @@ from memoranda.storage.guard import GuardError
 from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
-from memoranda.storage.types import OneOf, OneOfPairs
+from memoranda.storage.types import Contains, OneOf, OneOfPairs
 from memoranda.storage.version import require_schema
 from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
@@ -50,6 +50,11 @@ class _Compiler(ScopedCompiler, PGCompiler_psycopg):
         parts = f"(value ->> 0)::{kinds[0]}, (value ->> 1)::{kinds[1]}"
         values = f"json_array_elements(CAST({self.process(element.values, **kw)} AS json))"
         return f"({first}, {second}) IN (SELECT {parts} FROM {values})"  # noqa: S608 - a parameter, rendered
+
+    def visit_contains(self, element: Contains, **kw: Any) -> str:
+        column, needle = self.process(element.column, **kw), self.process(element.needle, **kw)
+        # An empty text would be at place 1 of everything.
+        return f"(coalesce(strpos({column}, nullif({needle}, '')), 0) > 0)"
 
 
 class _PlatformCompiler(_Compiler):
@@ -81,6 +86,7 @@ class PostgresBackend(Backend):
     """A few connections with a role that can't look past row security; each transaction names its organization."""
 
     dialects: ClassVar[Dialects] = Dialects(_Dialect.over(psycopg), _PlatformDialect.over(psycopg))
+    shared = True
 
     def open(self) -> None:
         require_schema(self.schema_version(self.url))
@@ -92,6 +98,14 @@ class PostgresBackend(Backend):
 
     def submit(self, work: Work[Any]) -> None:
         self._crew.submit(work)
+
+    def scrub(self) -> bool:
+        try:
+            with connect(self.url) as connection:
+                postgres_scrub.sample_anew(connection)
+        except psycopg.Error as error:
+            raise self.failure(error) from error
+        return True
 
     def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
         lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"

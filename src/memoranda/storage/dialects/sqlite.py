@@ -18,12 +18,13 @@ from memoranda.storage.dialects import sqlite_schema
 from memoranda.storage.dialects.base import Backend
 from memoranda.storage.dialects.crew import Crew
 from memoranda.storage.dialects.sqlite_connection import BUSY_SECONDS, connect, look_while_running
+from memoranda.storage.dialects.sqlite_scrub import Scrubber
 from memoranda.storage.dialects.sqlite_writer import Writer
 from memoranda.storage.errors import ConstraintViolated, StorageBusy, StorageUnavailable
 from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
-from memoranda.storage.types import OneOf, OneOfPairs
+from memoranda.storage.types import Contains, OneOf, OneOfPairs
 from memoranda.storage.version import require_own, require_schema
 from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
@@ -48,6 +49,11 @@ class _Compiler(ScopedCompiler, SQLiteCompiler):
         # The casts give the values their columns' affinity, without which no index is used for both.
         parts = [f"CAST(json_extract(value, '$[{n}]') AS {kind})" for n, kind in enumerate(kinds)]
         return f"({first}, {second}) IN (SELECT {', '.join(parts)} FROM json_each({values}))"  # noqa: S608 - a parameter, rendered
+
+    def visit_contains(self, element: Contains, **kw: Any) -> str:
+        column, needle = self.process(element.column, **kw), self.process(element.needle, **kw)
+        # An empty text would be at place 1 of everything.
+        return f"(coalesce(instr({column}, nullif({needle}, '')), 0) > 0)"
 
 
 class _PlatformCompiler(_Compiler):
@@ -75,6 +81,7 @@ class SqliteBackend(Backend):
     dialects: ClassVar[Dialects] = Dialects(
         _Dialect(paramstyle="qmark"), _PlatformDialect(paramstyle="qmark")
     )
+    shared = False
 
     def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
         super().__init__(url, clock)
@@ -83,6 +90,7 @@ class SqliteBackend(Backend):
     def open(self) -> None:
         require_schema(self.schema_version(self.url))
         self._writer = Writer(self, lambda: connect(self.path))
+        self._scrubber = Scrubber(self.path, self._writer.between_commits)
         self._readers = Crew(
             "reader", [Reader(self, connect(self.path, readonly=True)) for _ in range(READERS)]
         )
@@ -96,6 +104,12 @@ class SqliteBackend(Backend):
             self._writer.submit(work)
         else:
             self._readers.submit(work)
+
+    def scrub(self) -> bool:
+        try:
+            return self._scrubber.scrub()
+        except sqlite3.Error as error:
+            raise self.failure(error) from error
 
     def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
         """There is one writer, and it holds everything."""

@@ -3,9 +3,10 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memoranda.storage.dialects.crew import closed
 from memoranda.storage.dialects.sqlite_connection import look_while_running
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 # One commit carries about this many writes, so that the first of them does not wait for ever.
 BATCH: Final = 128
 
+T = TypeVar("T")
 _Batch: TypeAlias = list[Work[Any]]
+_Errand: TypeAlias = Callable[[], None]
 
 
 class Writer:
@@ -32,7 +35,7 @@ class Writer:
         self._backend = backend
         self._connect = connect
         self._turns: dict[asyncio.AbstractEventLoop, _Batch] = {}
-        self._queue: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Batch | _Errand | None] = SimpleQueue()
         self._lock = Lock()
         self._closed = False
         self._reconnect()
@@ -71,22 +74,44 @@ class Writer:
             self._queue.put(None)
         self._thread.join()
 
+    def between_commits(self, errand: Callable[[], T]) -> T:
+        """Run `errand` on the writer's thread, when no write is under way. Blocks, and raises what it raises."""
+        done: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(errand())
+            except BaseException as error:  # noqa: BLE001 - the thread outlives whatever happens
+                done.set_exception(error)
+
+        with self._lock:
+            if self._closed:
+                raise closed()
+            self._queue.put(run)
+        return done.result()
+
     def _run(self) -> None:
         stopping = False
         while not stopping:
-            batch = self._queue.get()
-            waiting: _Batch = []
-            while batch is not None and len(waiting) < BATCH:
-                waiting += batch
-                try:
-                    batch = self._queue.get_nowait()
-                except Empty:
-                    batch = []
-                    break
-            stopping = batch is None
-            waiting += batch or []
+            waiting, errand, stopping = self._gather()
             self._commit_in_pieces(waiting)
+            if errand is not None:
+                errand()
         self._connection.close()
+
+    def _gather(self) -> tuple[_Batch, _Errand | None, bool]:
+        """Wait for what comes next: the writes that are queued by then, what comes after them, whether it ends."""
+        waiting: _Batch = []
+        item = self._queue.get()
+        while isinstance(item, list):
+            waiting += item
+            if len(waiting) >= BATCH:
+                return waiting, None, False
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                return waiting, None, False
+        return waiting, item, item is None
 
     def _commit_in_pieces(self, waiting: _Batch) -> None:
         for start in range(0, len(waiting), BATCH):

@@ -10,6 +10,7 @@ from memoranda.surfaces.cli import (
     conversations,
     demo,
     doctor,
+    embedder,
     exits,
     knowledge,
     memories,
@@ -70,6 +71,7 @@ verb(app, "brief", reads=True)(briefs.brief)
 memories.register(app)
 app.add_typer(knowledge.knowledge, name="knowledge")
 app.add_typer(conversations.conversations, name="conversations")
+app.add_typer(embedder.embedder, name="embedder")
 app.add_typer(briefs.policies, name="policies")
 app.add_typer(runs.runs, name="runs")
 app.add_typer(access.organizations, name="organizations")

@@ -66,7 +66,7 @@ async def worker(
         bool, typer.Option("--drain", help="End when nothing waits any more.")
     ] = False,
 ) -> Answer:
-    """Take in the documents that wait, of all organizations, until it is stopped."""
+    """Do the work that waits, of all organizations, until it is stopped."""
     import asyncio
 
     if drain:
@@ -98,7 +98,7 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             limit_concurrency=MOST_CONNECTIONS,
         )
-        server = uvicorn.Server(config)
+        server = importlib.import_module(f"{HTTP}.server").Server(config, at.memoranda.events)
         # Uvicorn hears signals only while it runs, and repeats the one that stopped it; before and
         # after, ours does what is asked, so that the product is always closed.
         with _on_stop(lambda: setattr(server, "should_exit", True)):

@@ -18,6 +18,7 @@ from memoranda.surfaces.http import (
     access,
     briefs,
     conversations,
+    events,
     health,
     knowledge,
     memories,
@@ -34,6 +35,7 @@ ROOMS: Final[tuple[APIRouter, ...]] = (
     knowledge.routes,
     conversations.routes,
     runs.routes,
+    events.routes,
     access.routes,
     health.routes,
 )

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
+from memoranda.access.rates.service import Rate
 from memoranda.access.roles import ToolPolicyRequired
 from memoranda.memories.models import Memory, Revision
 from memoranda.memories.service import MOST_LISTED
@@ -12,6 +13,7 @@ from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Body, Cursor, Listing, Moment
 from memoranda.surfaces.http.product import Product
+from memoranda.surfaces.http.rates import counted
 from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly
 from memoranda.words.page import Page
 
@@ -35,6 +37,7 @@ class MemoryToKeep(Body):
 
 @routes.post("/memories", status_code=201)
 @raises(NotFound, Conflict, DuplicateMemory, ReadOnly, ToolPolicyRequired)
+@counted(Rate.MEMORY_WRITES)
 async def remember(body: MemoryToKeep, who: Caller, product: Product) -> Memory:
     """Remember a text. Under an attribute, it takes the place of what was known before."""
     return await product.memories.remember(
@@ -54,6 +57,7 @@ async def remember(body: MemoryToKeep, who: Caller, product: Product) -> Memory:
 
 @routes.get("/memories")
 @raises(NotFound)
+@counted(Rate.LISTS)
 async def list_memories(
     who: Caller,
     product: Product,
@@ -70,12 +74,14 @@ async def list_memories(
 
 
 @routes.get("/memories/{memory_id}")
+@counted(None)
 async def get_memory(memory_id: UUID, who: Caller, product: Product) -> Memory:
     """Get a memory as it is now."""
     return await product.memories.get(who, memory_id)
 
 
 @routes.get("/memories/{memory_id}/history")
+@counted(None)
 async def memory_history(memory_id: UUID, who: Caller, product: Product) -> Listing[Revision]:
     """List what a memory said, revision by revision."""
     return Listing(items=list(await product.memories.history(who, memory_id)))
@@ -83,6 +89,7 @@ async def memory_history(memory_id: UUID, who: Caller, product: Product) -> List
 
 @routes.post("/memories/{memory_id}/forget")
 @raises(Conflict, ReadOnly, ToolPolicyRequired)
+@counted(Rate.MEMORY_WRITES)
 async def forget(memory_id: UUID, who: Caller, product: Product) -> Memory:
     """Forget a memory: its chain ends in a tombstone."""
     return await product.memories.forget(who, memory_id)

@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from memoranda.access.rates.service import TooManyRequests
 from memoranda.storage import StorageBusy, StorageUnavailable
 from memoranda.surfaces.http.answers import answers
 from memoranda.surfaces.http.credentials import sign_in
@@ -31,6 +32,7 @@ from memoranda.surfaces.http.limits import (
 )
 from memoranda.surfaces.http.problems import defect
 from memoranda.surfaces.http.product import product
+from memoranda.surfaces.http.rates import count, rate_of
 from memoranda.words.errors import (
     Invalid,
     MemorandaError,
@@ -60,7 +62,7 @@ def raises(*errors: type[MemorandaError]) -> Callable[[Endpoint], Endpoint]:
 class Operation(APIRoute):
     """A route for callers with a key.
 
-    The caller is found before the body is read; the body is bounded; a defect is logged
+    The caller is found and counted before the body is read; the body is bounded; a defect is logged
     and told as `internal_error`. The description of the API states each error it can answer.
     """
 
@@ -75,6 +77,8 @@ class Operation(APIRoute):
         if self.public:
             return
         yield from (StorageBusy, StorageUnavailable, Unauthenticated, Refused, Invalid)
+        if rate_of(self.endpoint) is not None:
+            yield TooManyRequests
         if self.dependant.path_params:
             yield NotFound
         if self.body_field is not None:
@@ -89,6 +93,7 @@ class Operation(APIRoute):
             try:
                 if not self.public:
                     await sign_in(request)
+                    await count(request, rate_of(self.endpoint))
                     check_query(request, query)
                 return await handle(self._bounded(request))
             except HTTPException as error:
@@ -115,14 +120,18 @@ class Operation(APIRoute):
         return BoundedRequest(request, settings.max_body_bytes, idle_s)
 
     def _defect(self, error: Exception) -> InternalError:
-        # The error's own message may quote what people wrote, so only its type and place are kept.
-        logger.error(
-            "%s in %s\n%s",
-            type(error).__name__,
-            self.name,
-            "".join(traceback.format_tb(error.__traceback__)),
-        )
+        log_defect(error, self.name)
         return defect()
+
+
+def log_defect(error: Exception, where: str) -> None:
+    """Log what broke that should not, by its type and place: its message may quote what people wrote."""
+    logger.error(
+        "%s in %s\n%s",
+        type(error).__name__,
+        where,
+        "".join(traceback.format_tb(error.__traceback__)),
+    )
 
 
 class PublicOperation(Operation):

@@ -38,6 +38,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = {
     "method_not_allowed": 405,
     "unsupported_media_type": 415,
     "slow_body": 408,
+    "too_many_requests": 429,
     "internal_error": 500,
 }
 
@@ -84,7 +85,8 @@ def response_to(error: MemorandaError, headers: Mapping[str, str] | None = None)
     if problem.status == HTTPStatus.REQUEST_TIMEOUT:
         sent.setdefault("Connection", "close")  # what else comes on it is the rest of the body
     if error.retryable:
-        sent.setdefault("Retry-After", str(RETRY_SECONDS))
+        wait = error.details.get("retry_after_s", RETRY_SECONDS)
+        sent.setdefault("Retry-After", str(wait))
     # In ASCII, so that no text that an error quotes can fail to be sent.
     return Response(json.dumps(problem.model_dump()), problem.status, sent, MEDIA_TYPE)
 

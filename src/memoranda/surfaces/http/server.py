@@ -1,7 +1,11 @@
-"""Whether the HTTP application may listen where it was told to."""
+"""The server of the HTTP application: where it may listen, and how it stops."""
 
 import ipaddress
+import socket
 
+import uvicorn
+
+from memoranda.runs.events.service import Events
 from memoranda.settings import Settings
 from memoranda.surfaces.http.errors import UnsafeBind
 
@@ -26,3 +30,16 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+class Server(uvicorn.Server):
+    """Ends what is streamed as soon as it stops, where it would else wait for clients to leave."""
+
+    def __init__(self, config: uvicorn.Config, events: Events) -> None:
+        super().__init__(config)
+        self._events = events
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop in order: no stream goes on, and what was asked for is answered."""
+        await self._events.close()
+        await super().shutdown(sockets)

@@ -1,0 +1,1 @@
+"""How often somebody may ask for the same kind of thing."""

@@ -1,0 +1,1 @@
+"""When something is due, and whose turn it is."""

@@ -1,0 +1,1 @@
+"""What a change of a chain writes, and everything that follows from it in the same transaction."""

@@ -1,0 +1,1 @@
+"""Keeps memories findable by meaning: their vectors are made in the background."""

@@ -1,0 +1,210 @@
+"""The chore of making vectors: batch by batch, and from one model to the next."""
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import anyio
+
+from memoranda.memories.embedding import store
+from memoranda.memories.embedding.parts import embed_in_parts
+from memoranda.memories.embedding.store import Readable
+from memoranda.memories.limits import COLLECTION
+from memoranda.search.embedders.choice import Embedders
+from memoranda.search.vectors import store as vectors
+from memoranda.search.vectors.making import store as making
+from memoranda.search.vectors.making.store import Claim
+from memoranda.search.vectors.store import Progress
+from memoranda.storage import Scope, Storage, Transaction
+from memoranda.storage.signals import EMBEDDING
+from memoranda.words.errors import Unavailable
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 64
+AT_ONCE: Final = 500
+"""How many rows one transaction changes at most."""
+LEASE: Final = timedelta(minutes=2)
+"""How long a claim holds; what a killed worker held is another's after that."""
+PATIENCE_S: Final = 60.0
+"""How long a batch may take: it ends long before its lease."""
+KEPT_DROPPED: Final = timedelta(days=3)
+"""How long rows of dropped vectors stand: longer than a cache goes without a look at them."""
+
+
+class _Look(NamedTuple):
+    """What there is to do: models with texts to embed now, whether others wait, and who serves."""
+
+    due: list[str]
+    waits: bool
+    serving: str | None
+
+
+class Embedding:
+    """Makes the vectors that memories lack; their rows are the work, and any number of workers share it.
+
+    Without an embedder there is nothing to do. One that can't be reached is left alone for `rest_s`.
+    Where another model serves than is to, vectors of the new one are made beside the old ones, and
+    once no memory lacks one, one change of one row lets it serve.
+    """
+
+    kind: Final = EMBEDDING
+
+    def __init__(
+        self,
+        storage: Storage,
+        embedders: Embedders | None,
+        *,
+        lease: timedelta = LEASE,
+        rest_s: float = 30.0,
+    ) -> None:
+        self._storage = storage
+        self._embedders = embedders
+        self._lease = lease
+        self._rest_s = rest_s
+        self._resting: dict[str, float] = {}
+        self._complete: set[UUID] = set()
+
+    async def serve(self, scope: Scope, worker_id: UUID) -> bool:
+        """Embed one batch of the scope's memories, or take one step towards the model that is to serve."""
+        if self._embedders is None or not isinstance(scope, UUID):
+            return False
+        live = self._embedders.live.model
+        look = await self._storage.read(scope, _look, self._embedders)
+        for model in look.due:
+            if not self._rests(model):
+                return await self._embed_some(scope, model, worker_id)
+        if look.waits or (look.serving == live and scope in self._complete):
+            return False
+        if await self._storage.write(scope, _step, live):
+            return True
+        self._complete.add(scope)
+        return False
+
+    async def waiting(self, scope: Scope) -> bool:
+        """Whether a memory waits for its vector, for another try and with another worker included."""
+        if self._embedders is None or not isinstance(scope, UUID):
+            return False
+        return bool((await self._storage.read(scope, _look, self._embedders)).waits)
+
+    async def sweep(self, organization_id: UUID, most: int = AT_ONCE) -> int:
+        """Take up what was left, up to `most` of each kind; how much there was.
+
+        Words that were read otherwise, memories without a row for their vector, and vectors that
+        were given up; and rows go that nobody needs any more.
+        """
+        found = await self._storage.write(organization_id, store.read_anew, most)
+        if self._embedders is not None:
+            found += await self._storage.write(organization_id, _sweep, self._embedders, most)
+        return found
+
+    async def progress(self, organization_id: UUID) -> Progress | None:
+        """Return how far the vectors of the model that is to serve are made; None without an embedder."""
+        if self._embedders is None:
+            return None
+        live = self._embedders.live.model
+        return await self._storage.read(organization_id, store.progress, live)
+
+    async def serving(self, organization_id: UUID) -> str | None:
+        """Return the model whose vectors answer searches; None before there was one."""
+        now = await self._storage.read(organization_id, vectors.serving, COLLECTION)
+        return None if now is None else now.model
+
+    async def _embed_some(self, organization_id: UUID, model: str, worker_id: UUID) -> bool:
+        taken = await self._storage.write(organization_id, _take, model, worker_id, self._lease)
+        if not taken.texts:
+            return True  # taken by another worker, or put right: there may be more
+        embedder = self._embedders.of(model) if self._embedders else None
+        if embedder is None:
+            return False
+        try:
+            made, failure = await embed_in_parts(embedder, taken.texts, within_s=PATIENCE_S)
+            given_up = await self._storage.write(organization_id, _end, taken.claim, made)
+        except asyncio.CancelledError:
+            # A worker that is stopped in order keeps nobody waiting for the end of its lease.
+            with anyio.CancelScope(shield=True):
+                await self._storage.write(organization_id, making.hand_back, taken.claim)
+            raise
+        if failure is not None and not any(each is not None for each in made):
+            self._resting[model] = asyncio.get_running_loop().time() + self._rest_s
+        if given_up:
+            _say_given_up(organization_id, model, given_up, failure)
+        return True
+
+    def _rests(self, model: str) -> bool:
+        return self._resting.get(model, 0.0) > asyncio.get_running_loop().time()
+
+
+def _look(tx: Transaction, embedders: Embedders) -> _Look:
+    now = vectors.serving(tx, COLLECTION)
+    models = _models(embedders, now.model if now else None)
+    due = [model for model in models if making.due(tx, COLLECTION, model)]
+    waits = vectors.waiting(tx, COLLECTION, models)
+    return _Look(due, waits, now.model if now else None)
+
+
+def _models(embedders: Embedders, serving: str | None) -> list[str]:
+    """Those whose vectors are made: of the one that serves first, because searches ask it."""
+    live = embedders.live.model
+    old = [serving] if serving not in {None, live} and serving in embedders.models else []
+    return [*old, live]
+
+
+def _take(tx: Transaction, model: str, worker_id: UUID, lease: timedelta) -> Readable:
+    return store.readable(
+        tx, making.claim(tx, COLLECTION, model, worker_id, lease=lease, most=BATCH)
+    )
+
+
+def _end(tx: Transaction, claim: Claim, made: list[bytes | None]) -> int:
+    """Keep what was made and give the rest back; how many were given up."""
+    pairs = list(zip(claim.texts, made, strict=True))
+    kept = claim._replace(texts=[text for text, vector in pairs if vector is not None])
+    left = claim._replace(texts=[text for text, vector in pairs if vector is None])
+    if kept.texts:
+        making.keep(tx, kept, [vector for vector in made if vector is not None])
+    return making.fail(tx, left) if left.texts else 0
+
+
+def _step(tx: Transaction, live: str) -> bool:
+    """Have more vectors made where some are lacking, else let the model serve, else clear the old one's away."""
+    serving, _ = vectors.turn(tx, COLLECTION, 0, first=live)
+    lacking = store.lacking(tx, live, AT_ONCE)
+    if lacking:
+        vectors.want_again(tx, COLLECTION, live, lacking)
+        return True
+    if serving == live:
+        return vectors.clear(tx, COLLECTION, (live, live), AT_ONCE) > 0
+    done = store.progress(tx, live)
+    # A generation that mostly failed is no generation: the old one goes on.
+    if done.waiting or done.given_up > done.made:
+        return False
+    return vectors.flip(tx, COLLECTION, serving, live)
+
+
+def _sweep(tx: Transaction, embedders: Embedders, most: int) -> int:
+    live = embedders.live.model
+    serving, _ = vectors.turn(tx, COLLECTION, 0, first=live)
+    found = 0
+    for model in _models(embedders, serving):
+        again = vectors.given_up(tx, COLLECTION, model, most) | store.lacking(tx, model, most)
+        vectors.want_again(tx, COLLECTION, model, again)
+        found += len(again)
+        found += vectors.tidy(tx, COLLECTION, model, tx.now - KEPT_DROPPED, most)
+    return found + vectors.clear(tx, COLLECTION, (live, serving), most)
+
+
+def _say_given_up(
+    organization_id: UUID, model: str, count: int, failure: Unavailable | None
+) -> None:
+    logger.warning(
+        "%d memories of organization %s are found by their words alone until the next night: "
+        "the embedder %s failed for them %d times. %s",
+        count,
+        organization_id,
+        model,
+        vectors.TRIES,
+        failure.message if failure else "",
+    )

@@ -1,0 +1,119 @@
+"""The SQL of embedding: which memories lack a vector or words, and the texts that vectors are made of."""
+
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, bindparam, case, func, select, update
+
+from memoranda.memories.candidate import words_of
+from memoranda.memories.limits import COLLECTION
+from memoranda.search.terms import read_passage
+from memoranda.search.texts import store as words
+from memoranda.search.texts.store import WORDS_VERSION
+from memoranda.search.vectors import store as vectors
+from memoranda.search.vectors.making.store import Claim
+from memoranda.search.vectors.store import DROPPED, TRIES, Progress
+from memoranda.storage import Row, Transaction, one_of
+from memoranda.storage.tables import memories, memory_revisions, search_vectors
+
+_VECTOR = search_vectors.c
+_ITS_VECTOR = and_(
+    _VECTOR.collection == COLLECTION,
+    _VECTOR.model == bindparam("of_model"),
+    _VECTOR.item_id == memories.c.id,
+    _VECTOR.text_id == memories.c.head_id,
+    _VECTOR.failures != DROPPED,
+)
+_WITH_VECTORS = memories.outerjoin(search_vectors, _ITS_VECTOR)
+_WITH_TEXTS = memories.join(
+    memory_revisions,
+    and_(
+        memory_revisions.c.id == memories.c.head_id, memory_revisions.c.memory_id == memories.c.id
+    ),
+)
+
+LACKING: Final = (
+    select(memories.c.id, memories.c.head_id)
+    .select_from(_WITH_VECTORS)
+    .where(memories.c.live, _VECTOR.item_id.is_(None))
+    .order_by(memories.c.id)
+    .limit(bindparam("most"))
+)
+_COUNTS: tuple[ColumnElement[Any], ...] = (
+    func.count(memories.c.id).label("live"),
+    func.count(_VECTOR.vector).label("made"),
+    func.count(case((_VECTOR.vector.is_(None) & (_VECTOR.failures >= TRIES), 1))).label("given_up"),
+)
+PROGRESS: Final = select(*_COUNTS).select_from(_WITH_VECTORS).where(memories.c.live)
+TEXTS: Final = (
+    select(memories.c.id, memories.c.head_id, memory_revisions.c.text)
+    .select_from(_WITH_TEXTS)
+    .where(memories.c.live, one_of(memories.c.id, "ids"))
+)
+OTHERWISE_READ: Final = (
+    select(
+        memories.c.id,
+        memories.c.head_id,
+        memory_revisions.c.text,
+        memory_revisions.c.title,
+        memory_revisions.c.category,
+        memory_revisions.c.tags,
+    )
+    .select_from(_WITH_TEXTS)
+    .where(memories.c.live, memories.c.words_version != bindparam("now_read"))
+    .order_by(memories.c.id)
+    .limit(bindparam("most"))
+)
+# Takes the memory's row, as whoever changes the memory does before its words.
+SET_WORDS_VERSION: Final = (
+    update(memories)
+    .where(memories.c.id == bindparam("memory"), memories.c.head_id == bindparam("head"))
+    .values(words_version=bindparam("now_read"))
+)
+
+
+class Readable(NamedTuple):
+    """A part of a claim that there is something to embed of, and the texts."""
+
+    claim: Claim
+    texts: list[str]
+
+
+def lacking(tx: Transaction, model: str, most: int) -> dict[UUID, UUID]:
+    """Return up to `most` live memories whose text is nobody's work and has no vector, each with its head."""
+    return {row.id: row.head_id for row in tx.all(LACKING, of_model=model, most=most)}
+
+
+def progress(tx: Transaction, model: str) -> Progress:
+    """Return how many live memories have their vector, wait for it, and were given up."""
+    row: Row = tx.one(PROGRESS, of_model=model)
+    return Progress(row.made, row.live - row.made - row.given_up, row.given_up)
+
+
+def readable(tx: Transaction, claim: Claim) -> Readable:
+    """Return the texts of a claim. What is no memory's text by now is put right, and left out."""
+    ids = [text.item_id for text in claim.texts]
+    said = {row.id: row for row in tx.all(TEXTS, ids=ids)}
+    here = [
+        text
+        for text in claim.texts
+        if text.item_id in said and said[text.item_id].head_id == text.text_id
+    ]
+    moved_on = {
+        text.item_id: said[text.item_id].head_id
+        for text in claim.texts
+        if text.item_id in said and said[text.item_id].head_id != text.text_id
+    }
+    vectors.drop(tx, COLLECTION, [item_id for item_id in ids if item_id not in said])
+    vectors.want_again(tx, COLLECTION, claim.model, moved_on)
+    return Readable(claim._replace(texts=here), [said[text.item_id].text for text in here])
+
+
+def read_anew(tx: Transaction, most: int) -> int:
+    """Put up to `most` memories into the word index whose words were read otherwise; how many there were."""
+    rows = tx.all(OTHERWISE_READ, now_read=WORDS_VERSION, most=most)
+    for row in rows:
+        if tx.run(SET_WORDS_VERSION, memory=row.id, head=row.head_id, now_read=WORDS_VERSION):
+            terms = read_passage(words_of(row.title, row.text, row.category, row.tags))
+            words.put(tx, COLLECTION, row.id, terms, fresh=False)
+    return len(rows)

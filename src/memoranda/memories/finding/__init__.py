@@ -1,0 +1,1 @@
+"""Finding memories: search for people, and recall for runs."""

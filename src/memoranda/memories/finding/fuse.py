@@ -1,0 +1,57 @@
+"""Makes one ranking of what meaning, words and letters found. Pure."""
+
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from memoranda.memories.models import Match
+from memoranda.search.texts.rank import TextHit
+
+DIGITS: Final = 6
+"""Scores are rounded to this many decimals before they are compared."""
+
+
+class Ranked(NamedTuple):
+    """A memory that was found, and why."""
+
+    memory_id: UUID
+    match: Match
+
+
+def fuse(
+    meaning: Mapping[UUID, float],
+    words: Mapping[UUID, TextHit],
+    literal: Collection[UUID],
+    *,
+    at_least: float,
+) -> list[Ranked]:
+    """Rank what scores `at_least` by meaning or by words, and all that holds the query literally.
+
+    A memory scores by the better of the two, for both are on one scale; a literal hit scores
+    `at_least` at least. What the caller keeps of the front is what a cap may keep: literal hits
+    come before all others, each part is best first, and equal ones have the newest chain first.
+    """
+    found: list[Ranked] = []
+    for memory_id in {*meaning, *words, *literal}:
+        said = words.get(memory_id)
+        near = round(meaning[memory_id], DIGITS) if memory_id in meaning else None
+        score = max(near or 0.0, said.score if said else 0.0)
+        exact = memory_id in literal
+        if exact or score >= at_least:
+            match = Match(
+                score=max(score, at_least) if exact else score,
+                meaning=near,
+                words=said.words if said else (),
+                literal=exact,
+            )
+            found.append(Ranked(memory_id, match))
+    return sorted(found, key=lambda each: (not each.match.literal, *_best_first(each)))
+
+
+def best_first(ranked: Collection[Ranked]) -> list[Ranked]:
+    """In the order that people read: by score, then literal hits first, then the newest chain."""
+    return sorted(ranked, key=_best_first)
+
+
+def _best_first(ranked: Ranked) -> tuple[float, bool, int]:
+    return -ranked.match.score, not ranked.match.literal, -ranked.memory_id.int

@@ -1,0 +1,106 @@
+"""Reads, in one transaction each, what a search shows and what a recall may give."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from memoranda.memories.finding import store
+from memoranda.memories.finding.fuse import Ranked, best_first, fuse
+from memoranda.memories.finding.recall import Offered
+from memoranda.memories.finding.store import Reader
+from memoranda.memories.models import FoundMemory, Memory
+from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
+from memoranda.search.terms import read_query
+from memoranda.search.vectors.service import Nearest
+from memoranda.storage import Transaction
+from memoranda.words.text import fold
+
+AT_ONCE: Final = 200
+"""How many memories are read at a time where some of them may not be wanted."""
+
+
+class Wanted(NamedTuple):
+    """What is looked for: a query, and perhaps one of some categories, and one of some tags."""
+
+    query: str
+    categories: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.categories or self.tags)
+
+    def holds(self, memory: Memory) -> bool:
+        return (not self.categories or memory.category in self.categories) and (
+            not self.tags or not self.tags.isdisjoint(memory.tags)
+        )
+
+
+class Offers(NamedTuple):
+    """What a run may be given: the pinned memories, and the others that are near, in their order."""
+
+    pinned: list[Offered]
+    found: list[Offered]
+
+
+def search(
+    tx: Transaction, reader: Reader, wanted: Wanted, nearest: Nearest | None, limit: int
+) -> list[FoundMemory]:
+    """At most `limit` memories, best first: near in meaning or words, or holding the query literally."""
+    meaning = store.near(tx, reader, nearest)
+    words = store.worded(tx, reader, read_query(wanted.query), at_least=SEARCH_SCORE)
+    letters = store.literal(
+        tx,
+        reader,
+        fold(wanted.query),
+        most=store.EVERY if wanted.narrowed else limit,
+        among=[*meaning, *words],
+    )
+    ranked = fuse(meaning, words, letters, at_least=SEARCH_SCORE)
+    kept = _front(tx, reader, ranked, wanted, limit)
+    return [
+        FoundMemory(memory=kept[each.memory_id], match=each.match)
+        for each in best_first(ranked)
+        if each.memory_id in kept
+    ]
+
+
+def recall(
+    tx: Transaction, reader: Reader, query: str, nearest: Nearest | None, limit: int
+) -> Offers:
+    """The pinned memories, the newest first, and at most `limit` others, best first."""
+    meaning = store.near(tx, reader, nearest)
+    words = store.worded(tx, reader, read_query(query), at_least=RECALL_SCORE)
+    ranked = best_first(fuse(meaning, words, (), at_least=RECALL_SCORE))
+    match_of = {each.memory_id: each.match for each in ranked}
+    pinned = [Offered(each, match_of.get(each.id)) for each in store.pinned(tx, reader)]
+    others = [
+        each.memory_id for each in ranked if each.memory_id not in {p.memory.id for p in pinned}
+    ]
+    near = store.by_id(tx, reader, others[:limit])
+    found = [Offered(near[each], match_of[each]) for each in others[:limit] if each in near]
+    return Offers(*([_literal(offer, fold(query)) for offer in part] for part in (pinned, found)))
+
+
+def _front(
+    tx: Transaction, reader: Reader, ranked: Sequence[Ranked], wanted: Wanted, limit: int
+) -> dict[UUID, Memory]:
+    """The first `limit` that are wanted."""
+    kept: list[Memory] = []
+    step = AT_ONCE if wanted.narrowed else limit
+    for start in range(0, len(ranked), step):
+        ids = [each.memory_id for each in ranked[start : start + step]]
+        memories = store.by_id(tx, reader, ids)
+        kept += [
+            memories[each] for each in ids if each in memories and wanted.holds(memories[each])
+        ]
+        if len(kept) >= limit:
+            break
+    return {memory.id: memory for memory in kept[:limit]}
+
+
+def _literal(offer: Offered, letters: str) -> Offered:
+    """The offer, saying so where its text holds the whole query."""
+    if offer.match is None or not letters or letters not in fold(offer.memory.text or ""):
+        return offer
+    return offer._replace(match=offer.match.model_copy(update={"literal": True}))

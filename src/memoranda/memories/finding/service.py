@@ -1,0 +1,195 @@
+"""The verbs of finding: search for people, recall for runs."""
+
+import logging
+from collections.abc import Collection
+from typing import Any, Final, Literal
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.access.roles import Permission, organization_for, require, subject_of
+from memoranda.memories.audience import sees_everything
+from memoranda.memories.finding import reading
+from memoranda.memories.finding.asked import (
+    LONGEST_QUERY,
+    MOST_FOUND,
+    TIMEOUT_S,
+    Asked,
+    asked_input,
+    names_input,
+)
+from memoranda.memories.finding.notes import Notes, known_run
+from memoranda.memories.finding.patience import within
+from memoranda.memories.finding.reading import Offers, Wanted
+from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, keep
+from memoranda.memories.finding.store import EVERY, EVERYBODY, Reader
+from memoranda.memories.models import MemorySearch, Recall, RecalledMemory
+from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
+from memoranda.search.vectors.service import Nearest, Vectors
+from memoranda.storage import Storage, Transaction
+from memoranda.words.errors import NotFound
+from memoranda.words.inputs import check_count, text_input
+from memoranda.words.subject import ContextSubject
+
+logger = logging.getLogger(__name__)
+
+EMBEDDER_SHARE: Final = 0.5
+"""How much of a recall's time an embedder may take; the rest is enough to go on by words alone."""
+
+
+class Finding:
+    """Finds memories by their words, their letters and, where an embedder answers, their meaning."""
+
+    def __init__(self, storage: Storage, vectors: Vectors | None = None) -> None:
+        self._storage = storage
+        self._vectors = vectors
+        self._notes = Notes(storage)
+
+    async def search(
+        self,
+        who: Principal,
+        query: str,
+        *,
+        user_id: UUID | None = None,
+        agent_id: UUID | None = None,
+        limit: int = MOST_FOUND,
+        categories: Collection[str] = (),
+        tags: Collection[str] = (),
+    ) -> MemorySearch:
+        """Live memories that have to do with `query`, at most `limit` (1 to 50), best first.
+
+        Found is what scores 0.55 by meaning or by words, and whatever holds the whole query
+        letter for letter, in any script and inside words too; no character of a query is
+        syntax. With a user or agent named: what a run for them may know. Without: all that the
+        caller may read. Categories and tags narrow it to memories with one of each. Without an
+        answer of an embedder within two seconds, words and letters find alone and `semantic` is
+        False. Raises `Invalid` for a blank query and `OverLimit` beyond 8,000 characters.
+        """
+        organization = organization_for(who, Permission.READ_MEMORIES)
+        check_count("limit", limit, most=MOST_FOUND)
+        wanted = Wanted(
+            text_input("query", query, limit=LONGEST_QUERY),
+            names_input("categories", categories),
+            names_input("tags", tags),
+        )
+        subject = subject_of(who, agent_id, user_id)
+        anything = sees_everything(who) and user_id is None and agent_id is None
+        reader = EVERYBODY if anything else Reader.of(subject)
+        nearest = await self._nearest(organization, wanted.query, SEARCH_SCORE, TIMEOUT_S)
+        found = await self._storage.read(
+            organization, reading.search, reader, wanted, nearest, limit
+        )
+        return MemorySearch(results=tuple(found), **_how(nearest))
+
+    async def recall(
+        self,
+        who: Principal,
+        query: str,
+        *,
+        agent_id: UUID | None = None,
+        user_id: UUID | None = None,
+        run_id: UUID | None = None,
+        enabled: bool = True,
+        limit: int = LIMIT,
+        max_tokens: int = MAX_TOKENS,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Recall:
+        """The block of memories for a run, in time: pinned ones, then at most `limit` that score 0.72.
+
+        The block is never larger than `max_tokens`; it says so when there is nothing to recall.
+        After `timeout_s`, or on any failure, there is no block and `outcome` says why. What was
+        given is counted as used, once for each run, and logged in the run's log; nobody waits for
+        that. Of a query, the first 8,000 characters are read; a blank one recalls what is pinned.
+        Raises `NotFound` for a run that the caller may not know, `Invalid` for a wrong option.
+        """
+        organization_for(who, Permission.READ_MEMORIES)
+        if run_id is not None:
+            require(who, Permission.WRITE_RUNS)
+        subject = subject_of(who, agent_id, user_id)
+        asked = asked_input(Asked(subject, query, run_id, limit, max_tokens, timeout_s, who))
+        return await self._recall(asked, enabled=enabled)
+
+    async def for_subject(
+        self,
+        subject: ContextSubject,
+        query: str,
+        *,
+        run_id: UUID | None = None,
+        limit: int = LIMIT,
+        max_tokens: int = MAX_TOKENS,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Recall:
+        """`recall` for a context source, whose caller has checked for whom it asks."""
+        asked = asked_input(Asked(subject, query, run_id, limit, max_tokens, timeout_s))
+        return await self._recall(asked, enabled=True)
+
+    async def settled(self) -> None:
+        """Wait until what was recalled is also noted: before a storage is closed, and in tests."""
+        await self._notes.settled()
+
+    async def _recall(self, asked: Asked, *, enabled: bool) -> Recall:
+        try:
+            recall = await within(asked.timeout_s, self._look(asked)) if enabled else _none("off")
+        except NotFound:
+            raise  # the run is not the caller's
+        except TimeoutError:
+            recall = _none("timeout")
+        except Exception as error:  # noqa: BLE001 - whatever fails here, the run goes on
+            # The type alone: an error's message may quote what people wrote.
+            logger.warning("A recall failed (%s), and its run goes on.", type(error).__name__)
+            recall = _none("failed")
+        self._notes.take(asked, recall)
+        return recall
+
+    async def _look(self, asked: Asked) -> Recall:
+        organization = asked.subject.organization_id
+        patience_s = asked.timeout_s * EMBEDDER_SHARE
+        nearest = await self._nearest(organization, asked.query, RECALL_SCORE, patience_s)
+        offers = await self._storage.read(organization, _offers, asked, nearest)
+        kept = keep(offers.pinned, offers.found, max_tokens=asked.max_tokens)
+        return Recall(
+            block=kept.block,
+            memories=tuple(
+                RecalledMemory(
+                    id=memory.id,
+                    version=memory.version,
+                    text=memory.text or "",
+                    pinned=memory.pinned,
+                    match=match,
+                )
+                for memory, match in kept.offers
+            ),
+            tokens=kept.tokens,
+            dropped=kept.dropped,
+            outcome="found" if kept.offers else "empty",
+            **_how(nearest),
+        )
+
+    async def _nearest(
+        self, organization: UUID, query: str, at_least: float, patience_s: float
+    ) -> Nearest | None:
+        """All that is near in the organization: the read that follows keeps what is the reader's."""
+        if self._vectors is None or not query:
+            return None
+        asking = self._vectors.nearest(organization, query, at_least=at_least, most=EVERY)
+        try:
+            return await within(patience_s, asking)
+        except Exception as error:  # noqa: BLE001 - whatever ails an embedder, words find alone
+            logger.warning("Nothing was found by meaning: %s.", type(error).__name__)
+            return None
+
+
+def _offers(tx: Transaction, asked: Asked, nearest: Nearest | None) -> Offers:
+    if asked.who is not None and asked.run_id is not None and known_run(tx, asked) is None:
+        raise NotFound(f"There is no run {asked.run_id}.", run_id=str(asked.run_id))
+    return reading.recall(tx, Reader.of(asked.subject), asked.query, nearest, asked.limit)
+
+
+def _how(nearest: Nearest | None) -> dict[str, Any]:
+    """Whether meaning was searched, and by which model."""
+    return {"semantic": nearest is not None, "model": nearest.model if nearest else None}
+
+
+def _none(outcome: Literal["off", "timeout", "failed"]) -> Recall:
+    return Recall(
+        block=None, memories=(), tokens=0, dropped=0, outcome=outcome, semantic=False, model=None
+    )

@@ -1,0 +1,1 @@
+"""Which chain a write is about, held for that writer."""

@@ -1,0 +1,1 @@
+"""Proposals: what agents and tidy-up would have remembered, apart from the chains until a person decides."""

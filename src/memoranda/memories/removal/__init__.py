@@ -1,0 +1,1 @@
+"""What takes memories away: all at once, or one for good and with every trace."""

@@ -1,0 +1,1 @@
+"""Forgetting everything at once."""

@@ -1,0 +1,139 @@
+"""The verbs that take memories away: erase one or a user's, forget all, purge what is long forgotten."""
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.access.roles import Permission, organization_for
+from memoranda.memories.announce import Changed, announce, nobody
+from memoranda.memories.candidate import Author
+from memoranda.memories.races import write_again
+from memoranda.memories.removal import store
+from memoranda.memories.removal.clearing import store as clearing
+from memoranda.memories.removal.models import Erased
+from memoranda.memories.removal.store import Removed
+from memoranda.memories.ways import DEFAULT_WAYS, Ways
+from memoranda.storage import Storage
+from memoranda.words.errors import Invalid
+
+Quoting: TypeAlias = Callable[[UUID, Collection[str]], Awaitable[list[UUID]]]
+"""Finds the conversations of an organization that hold one of these texts."""
+
+CONFIRMED: Final = "FORGET ALL"
+AT_ONCE: Final = 500
+"""How many memories one transaction removes for good."""
+
+
+class Removal:
+    """Takes memories away, for owners and for the night.
+
+    `quoting` finds the conversations that quote a text. After each commit `changed` and
+    `evict` are called with the organization: to tell listeners, and to have what this
+    process keeps in memory of its vectors forgotten.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        ways: Ways = DEFAULT_WAYS,
+        *,
+        quoting: Quoting,
+        changed: Changed = nobody,
+        evict: Changed = nobody,
+    ) -> None:
+        self._storage = storage
+        self._ways = ways
+        self._quoting = quoting
+        self._changed = changed
+        self._evict = evict
+
+    async def erase(self, who: Principal, memory_id: UUID) -> Erased:
+        """Purge a memory at once, forgotten or not: its history, words, vectors, and proposals like it.
+
+        A memory that was moved or merged is one with those that it went into and came from:
+        all of them go. What stays is that there was one. Erasing again what is purged
+        already finishes what could not be scrubbed. For owners; raises `NotFound`.
+        """
+        organization = organization_for(who, Permission.ERASE_MEMORIES)
+        texts = await self._storage.read(organization, store.texts_of_memory, memory_id)
+        # Before, so that nothing that fails can hide that it is done.
+        quoted_in = await self._quoting(organization, texts)
+        removed = await write_again(
+            self._storage, organization, store.erase, memory_id, _by(who), self._ways
+        )
+        return await self._erased(organization, removed, quoted_in)
+
+    async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
+        """Purge every memory and proposal that is for this user, with what they were moved from.
+
+        What the user wrote for others stays, and so does a memory that was moved to others.
+        For owners; raises `NotFound` for an unknown user. One that is stopped halfway has
+        purged some whole memories, and the next goes on.
+        """
+        organization = organization_for(who, Permission.ERASE_MEMORIES)
+        texts = await self._storage.read(organization, store.texts_of_user, user_id)
+        quoted_in = await self._quoting(organization, texts)
+        removed = Removed()
+        while True:
+            some = await write_again(
+                self._storage,
+                organization,
+                store.erase_some_of_user,
+                user_id,
+                AT_ONCE,
+                _by(who),
+                self._ways,
+            )
+            removed = Removed(removed.memories + some.memories, removed.proposals + some.proposals)
+            if some.memories < AT_ONCE:
+                return await self._erased(organization, removed, quoted_in)
+
+    async def forget_all(self, who: Principal, confirm: str) -> int:
+        """Forget every active memory and discard every waiting proposal of the organization; how many memories.
+
+        All of it or nothing, and nothing else changes; each may be restored for 30 days.
+        `confirm` must be `FORGET ALL`, letter for letter, or it raises `Invalid`. For owners;
+        raises `TooOften` at the fourth time within an hour.
+        """
+        organization = organization_for(who, Permission.ERASE_MEMORIES)
+        if confirm != CONFIRMED:
+            raise Invalid(
+                f"Nothing was forgotten: confirm has to be {CONFIRMED!r}, letter for letter.",
+                field="confirm",
+            )
+        done = await write_again(
+            self._storage, organization, clearing.forget_all, _by(who), self._ways
+        )
+        self._tell(organization)
+        return done
+
+    async def purge_due(self, organization_id: UUID, most: int = AT_ONCE) -> int:
+        """Purge what was forgotten or discarded more than 30 days ago, up to `most` of each; how much went.
+
+        Their last traces go with the next scrub of the database.
+        """
+        removed = await write_again(
+            self._storage, organization_id, store.purge_due, most, self._ways
+        )
+        if any(removed):
+            self._tell(organization_id)
+        return sum(removed)
+
+    async def _erased(self, organization: UUID, removed: Removed, quoted_in: list[UUID]) -> Erased:
+        if any(removed):
+            self._tell(organization)
+        return Erased(
+            memories=removed.memories,
+            proposals=removed.proposals,
+            quoted_in=quoted_in,
+            scrubbed=await self._storage.scrub(),
+        )
+
+    def _tell(self, organization: UUID) -> None:
+        announce(self._evict, organization)
+        announce(self._changed, organization)
+
+
+def _by(who: Principal) -> Author:
+    return Author(user_id=who.user_id, agent_id=who.agent_id)

@@ -1,0 +1,169 @@
+"""The SQL of removing memories for good: rows, words and vectors go, and that they were there stays."""
+
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import bindparam, delete, select
+
+from memoranda.access.store import check_subject
+from memoranda.memories.candidate import Author
+from memoranda.memories.changes.store import EVENT
+from memoranda.memories.counts import store as counts
+from memoranda.memories.errors import unknown_memory
+from memoranda.memories.limits import COLLECTION, KEPT_WHEN_FORGOTTEN
+from memoranda.memories.removal.reach.store import Extent, Reach, Start, hold, names, reach
+from memoranda.memories.views import store as views
+from memoranda.memories.ways import Ways
+from memoranda.runs.events.store import record_event
+from memoranda.runs.store import record_activity
+from memoranda.search.texts import store as words
+from memoranda.search.vectors import store as vectors
+from memoranda.storage import Row, Transaction, insert_or_ignore, one_of
+from memoranda.storage.signals import SCRUB, signal
+from memoranda.storage.tables import memories, memory_proposals, memory_revisions, purged_memories
+
+m, r, p = memories.c, memory_revisions.c, memory_proposals.c
+
+OF_USER: Final = select(m.id).where(m.user_id == bindparam("user")).order_by(m.id)
+SOME_OF_USER: Final = OF_USER.limit(bindparam("most"))
+LONG_FORGOTTEN: Final = (
+    select(m.id)
+    .where(m.live.is_(False), m.recorded_at <= bindparam("before"))
+    .order_by(m.recorded_at, m.id)
+    .limit(bindparam("most"))
+)
+LONG_DISCARDED: Final = (
+    select(p.id)
+    .where(p.status == "discarded", p.decided_at <= bindparam("before"))
+    .order_by(p.id)
+    .limit(bindparam("most"))
+)
+NEWEST_FIRST: Final = select(r.id).where(one_of(r.memory_id, "ids")).order_by(r.version.desc())
+DELETE_REVISION: Final = delete(memory_revisions).where(r.id == bindparam("revision"))
+DELETE_MEMORIES: Final = delete(memories).where(one_of(m.id, "ids"))
+DELETE_PROPOSALS: Final = delete(memory_proposals).where(one_of(p.id, "ids"))
+KEEP_NAME: Final = insert_or_ignore(purged_memories)
+
+
+class Removed(NamedTuple):
+    """How many memories and proposals went."""
+
+    memories: int = 0
+    proposals: int = 0
+
+
+def texts_of_memory(tx: Transaction, memory_id: UUID) -> frozenset[str]:
+    """All that an erasure of the memory would take away; nothing where it is purged. Raises `NotFound`."""
+    found = reach(tx, Start([memory_id]), Extent.ONE_FACT)
+    if not found.memories and views.purged(tx, memory_id) is None:
+        raise unknown_memory(memory_id)
+    return found.texts
+
+
+def texts_of_user(tx: Transaction, user_id: UUID) -> frozenset[str]:
+    """All that an erasure of the user's memories would take away. Raises `NotFound`."""
+    check_subject(tx, user_id=user_id, agent_id=None)
+    ids = [row.id for row in tx.all(OF_USER, user=user_id)]
+    return reach(tx, Start(ids, user_id=user_id), Extent.ITS_PAST).texts
+
+
+def erase(tx: Transaction, memory_id: UUID, by: Author, ways: Ways) -> Removed:
+    """Remove a memory, what it was moved or merged from and into, and the proposals that say the same."""
+    return _purge(tx, hold(tx, Start([memory_id]), Extent.ONE_FACT), "erased", by, ways)
+
+
+def erase_some_of_user(
+    tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways
+) -> Removed:
+    """Remove all proposals for the user, and up to `most` memories with what they were moved from."""
+    ids = [row.id for row in tx.all(SOME_OF_USER, user=user_id, most=most)]
+    found = hold(tx, Start(ids, user_id=user_id), Extent.ITS_PAST)
+    return _purge(tx, found, "erased", by, ways)
+
+
+def purge_due(tx: Transaction, most: int, ways: Ways) -> Removed:
+    """Remove up to `most` memories, and as many proposals, whose time to be restored is over."""
+    before = tx.now - KEPT_WHEN_FORGOTTEN
+    start = Start(
+        [row.id for row in tx.all(LONG_FORGOTTEN, before=before, most=most)],
+        [row.id for row in tx.all(LONG_DISCARDED, before=before, most=most)],
+    )
+    return _purge(tx, _due(hold(tx, start, Extent.ALONE), before), "retention", Author(), ways)
+
+
+def _due(found: Reach, before: datetime) -> Reach:
+    """What of it nobody has restored before it was held."""
+    gone = [row for row in found.memories if not row.live and row.recorded_at <= before]
+    ids = {row.id for row in gone}
+    return found._replace(
+        memories=gone,
+        proposals=[
+            row
+            for row in found.proposals
+            if (row.status == "discarded" and row.decided_at <= before) or names(row, ids)
+        ],
+    )
+
+
+def _purge(tx: Transaction, found: Reach, reason: str, by: Author, ways: Ways) -> Removed:
+    """Delete what is held, and write what follows in the order in which every write takes shared rows."""
+    memory_ids, proposal_ids = found.ids
+    if not memory_ids and not proposal_ids:
+        return Removed()
+    tx.run(DELETE_PROPOSALS, ids=proposal_ids)
+    # One by one, because each deletion takes the revisions after it along, one within the other.
+    revisions = tx.all(NEWEST_FIRST, ids=memory_ids)
+    tx.run_many(DELETE_REVISION, [{"revision": row.id} for row in revisions])
+    tx.run(DELETE_MEMORIES, ids=memory_ids)
+    words.drop(tx, COLLECTION, memory_ids)
+    vectors.drop(tx, COLLECTION, memory_ids)
+    # An accepted proposal is one name of its memory, or of none that was ever seen.
+    proposed = [row for row in found.proposals if row.status != "accepted"]
+    _keep_names(tx, [*found.memories, *proposed], reason)
+    signal(tx, SCRUB)
+    for row in found.memories:
+        _record(tx, row, reason, by)
+    _count(tx, found, ways)
+    return Removed(len(memory_ids), len(proposal_ids))
+
+
+def _keep_names(tx: Transaction, rows: list[Row], reason: str) -> None:
+    of = {"reason": reason, "purged_at": tx.now}
+    names = ("id", "user_id", "agent_id", "space")
+    tx.run_many(KEEP_NAME, [of | {name: getattr(row, name) for name in names} for row in rows])
+
+
+def _record(tx: Transaction, row: Row, reason: str, by: Author) -> None:
+    record_activity(
+        tx,
+        "memory_fact_purged",
+        subject_id=row.id,
+        user_id=by.user_id,
+        agent_id=by.agent_id,
+        reason=reason,
+    )
+    record_event(
+        tx,
+        EVENT,
+        user_id=row.user_id,
+        agent_id=row.agent_id,
+        space=row.space,
+        memory_id=str(row.id),
+        version=row.version,
+        action="purged",
+    )
+
+
+def _count(tx: Transaction, found: Reach, ways: Ways) -> None:
+    ended = [row for row in found.memories if not row.live]
+    statuses = [row.status for row in found.proposals]
+    counts.bump(
+        tx,
+        ways.limits,
+        active=len(ended) - len(found.memories),
+        forgotten=-sum(row.continued_by_id is None for row in ended),
+        pinned=-sum(row.pinned for row in found.memories),
+        waiting=-statuses.count("waiting"),
+        discarded=-statuses.count("discarded"),
+    )

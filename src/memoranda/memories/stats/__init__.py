@@ -1,0 +1,1 @@
+"""How many memories there are, for those who may know."""

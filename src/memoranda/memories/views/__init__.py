@@ -1,0 +1,1 @@
+"""What people and runs read of memories."""

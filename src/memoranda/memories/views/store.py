@@ -1,0 +1,249 @@
+"""The SQL of what people and runs read of memories: one by its id, lists, histories, counts."""
+
+import json
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
+
+from memoranda.memories.audience import Audience
+from memoranda.memories.chain import restorable_until
+from memoranda.memories.errors import unknown_memory
+from memoranda.memories.models import Memory, MemoryStatus, Revision
+from memoranda.storage import Row, Transaction, contains, one_of
+from memoranda.storage.tables import memories, memory_revisions, purged_memories
+from memoranda.words.subject import ContextSubject
+
+m, r = memories.c, memory_revisions.c
+NEWEST: Final = UUID(int=2**128 - 1)
+"""A page that begins before this id begins at the newest memory."""
+OLDEST: Final = UUID(int=0)
+SOME_TIME: Final = datetime.min.replace(tzinfo=UTC)
+
+DERIVED: Final = {"status", "restorable_until"}
+FIELDS: Final = tuple(name for name in Memory.model_fields if name not in DERIVED)
+# What a memory says is its revision's; the chain's row repeats some of it for the newest one.
+AT_HEAD: Final = memories.join(memory_revisions, and_(r.memory_id == m.id, r.id == m.head_id))
+SHOWN: Final = tuple((m if name in m else r)[name] for name in FIELDS)
+UNEXPIRED: Final = or_(m.expires_at.is_(None), m.expires_at > bindparam("now"))
+
+# A subject's user and agent. `= NULL` is never true: without a user it meets no user's memory.
+ITS_USERS: Final = m.user_id == bindparam("user")
+FOR_USER: Final = and_(m.space.is_(None), or_(m.user_id.is_(None), ITS_USERS))
+FOR_AGENT: Final = or_(m.agent_id.is_(None), m.agent_id == bindparam("agent"))
+SHARED: Final = or_(m.user_id.is_(None), m.agent_id.is_not(None))
+
+# A forgotten memory says what it said before its tombstone.
+end = memory_revisions.alias("ends")
+BEFORE_END: Final = memories.join(end, and_(end.c.memory_id == m.id, end.c.id == m.head_id)).join(
+    memory_revisions, and_(r.memory_id == m.id, r.version == m.version - 1)
+)
+SAID_BEFORE: Final = (
+    *(r.expires_at if name == "expires_at" else (m if name in m else r)[name] for name in FIELDS),
+    end.c.continued_by_id.label("continued_by_id"),
+)
+
+# The past: the last version that was there, by its number and not by a clock's.
+then = memory_revisions.alias("then")
+LAST_THEN: Final = (
+    select(func.max(then.c.version))
+    .where(then.c.memory_id == m.id, then.c.created_at <= bindparam("now"))
+    .scalar_subquery()
+)
+IN_THE_PAST: Final = memories.join(
+    memory_revisions, and_(r.memory_id == m.id, r.version == LAST_THEN)
+)
+SHOWN_THEN: Final = tuple(
+    r.created_at.label("recorded_at")
+    if name == "recorded_at"
+    else (r if name in {"version", "expires_at"} else m if name in m else r)[name]
+    for name in FIELDS
+)
+
+
+class Wanted(NamedTuple):
+    """Which memories a page is to show, beside those that the caller may know."""
+
+    status: MemoryStatus = MemoryStatus.ACTIVE
+    pinned_only: bool = False
+    category: str | None = None
+    tag: str | None = None
+    oldest_first: bool = False
+    as_of: datetime | None = None
+
+
+def _live(*criteria: ColumnElement[bool]) -> Select[Any]:
+    return select(*SHOWN).select_from(AT_HEAD).where(m.live, UNEXPIRED, *criteria)
+
+
+def _ended(*criteria: ColumnElement[bool]) -> Select[Any]:
+    return select(*SAID_BEFORE).select_from(BEFORE_END).where(~m.live, *criteria)
+
+
+def _past() -> Select[Any]:
+    unexpired = or_(r.expires_at.is_(None), r.expires_at > bindparam("now"))
+    return select(*SHOWN_THEN).select_from(IN_THE_PAST).where(r.text.is_not(None), unexpired)
+
+
+def _reach(*, bound: bool, agent: bool) -> tuple[ColumnElement[bool], ...]:
+    """What a reader may know: all of it, or what covers a user, or a user and an agent."""
+    if not bound:
+        return ()
+    return (FOR_USER, FOR_AGENT) if agent else (FOR_USER,)
+
+
+@cache
+def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
+    """The page of such memories. Of a filter only that there is one makes another statement."""
+    if wanted.as_of is not None:
+        view = _past()
+    elif wanted.status is MemoryStatus.FORGOTTEN:
+        view = _ended(end.c.continued_by_id.is_(None))
+    else:
+        view = _live()
+    view = view.where(*_reach(bound=bound, agent=agent))
+    if wanted.pinned_only:
+        view = view.where(m.pinned)
+    if wanted.category is not None:
+        view = view.where(r.category == bindparam("in_category"))
+    if wanted.tag is not None:
+        view = view.where(contains(r.tags, "with_tag"))
+    few = wanted.pinned_only or wanted.status is MemoryStatus.FORGOTTEN
+    # Few among many are read from their own index and then put in order; as an index's column, the
+    # id would lead through all of the organization's memories instead.
+    by: ColumnElement[UUID] = func.coalesce(m.id, m.id) if few else m.id
+    if wanted.oldest_first:
+        view = view.where(by > bindparam("from")).order_by(by)
+    else:
+        view = view.where(by < bindparam("from")).order_by(by.desc())
+    return view.limit(bindparam("most"))
+
+
+def _recent(*criteria: ColumnElement[bool]) -> Select[Any]:
+    # The chains first and by themselves: then a database walks them in this order, and stops.
+    first = select(memories).where(m.live, UNEXPIRED, *criteria)
+    first = first.order_by(m.recorded_at.desc(), m.id.desc()).limit(bindparam("most"))
+    n = first.subquery("newest").c
+    shown = ((n if name in n else r)[name] for name in FIELDS)
+    at_head = and_(r.memory_id == n.id, r.id == n.head_id)
+    return select(*shown).where(at_head).order_by(n.recorded_at.desc(), n.id.desc())
+
+
+LIVE_MEMORY: Final = _live(m.id == bindparam("memory")).add_columns(m.space)
+ENDED_MEMORY: Final = _ended(m.id == bindparam("memory"))
+REVISIONS: Final = (
+    select(*(r[name] for name in Revision.model_fields))
+    .where(r.memory_id == bindparam("memory"))
+    .order_by(r.version)
+)
+AUDIENCES: Final = select(m.id, m.user_id, m.agent_id, m.space).where(one_of(m.id, "ids"))
+PURGED: Final = select(
+    purged_memories.c.user_id, purged_memories.c.agent_id, purged_memories.c.space
+).where(purged_memories.c.id == bindparam("memory"))
+RECENT_PERSONAL: Final = _recent(m.space.is_(None), ITS_USERS, m.agent_id.is_(None))
+RECENT_SHARED: Final = _recent(SHARED, FOR_USER, FOR_AGENT)
+RECENT_SHARED_FOR_ANY_AGENT: Final = _recent(SHARED, FOR_USER)
+
+
+def live_memory(tx: Transaction, memory_id: UUID) -> tuple[Audience, Memory]:
+    """The memory and for whom it is. Raises `NotFound`, also where it is forgotten or expired."""
+    row = tx.one(LIVE_MEMORY, memory=memory_id, now=tx.now)
+    if row is None:
+        raise unknown_memory(memory_id)
+    return Audience(row.user_id, row.agent_id, row.space), shown(row)
+
+
+def ended(tx: Transaction, memory_id: UUID) -> Memory:
+    """A memory that has ended, with what it said before. Raises `NotFound` for any other."""
+    row = tx.one(ENDED_MEMORY, memory=memory_id)
+    if row is None:
+        raise unknown_memory(memory_id)
+    return _forgotten(row)
+
+
+def revisions(tx: Transaction, memory_id: UUID) -> list[Revision]:
+    """All of a memory's revisions, the oldest first."""
+    return [Revision.model_validate(row._asdict()) for row in tx.all(REVISIONS, memory=memory_id)]
+
+
+def audiences(tx: Transaction, memory_ids: list[UUID]) -> dict[UUID, Audience]:
+    """For whom these memories are, where they are there."""
+    rows = tx.all(AUDIENCES, ids=memory_ids)
+    return {row.id: Audience(row.user_id, row.agent_id, row.space) for row in rows}
+
+
+def purged(tx: Transaction, memory_id: UUID) -> Audience | None:
+    """For whom a memory was that is purged; None where no memory of that id was."""
+    row = tx.one(PURGED, memory=memory_id)
+    return None if row is None else Audience(*row)
+
+
+def page(
+    tx: Transaction,
+    reader: ContextSubject | None,
+    wanted: Wanted,
+    cursor: UUID | None,
+    most: int,
+) -> list[Memory]:
+    """Such memories as `reader` may know (None: anybody's), in the order of their chains' ids.
+
+    The newest chain comes first unless the oldest is wanted first; the page goes on from
+    `cursor`. A tag is looked for in the text of the list of tags, so that a row in a
+    million may have another one: the caller looks at the tags once more.
+    """
+    statement = listing(
+        _shape(wanted),
+        bound=reader is not None,
+        agent=reader is not None and reader.agent_id is not None,
+    )
+    rows = tx.all(
+        statement,
+        **{"from": cursor or (OLDEST if wanted.oldest_first else NEWEST)},
+        now=wanted.as_of or tx.now,
+        most=most,
+        user=reader and reader.user_id,
+        agent=reader and reader.agent_id,
+        in_category=wanted.category,
+        with_tag=json.dumps(wanted.tag, ensure_ascii=False),
+    )
+    make = _forgotten if wanted.status is MemoryStatus.FORGOTTEN else shown
+    return [make(row) for row in rows]
+
+
+def recent(tx: Transaction, subject: ContextSubject, *, personal: bool, most: int) -> list[Memory]:
+    """Live memories that `subject` may know, the last recorded first.
+
+    `personal` picks those that are its user's own and of no agent; otherwise all the others.
+    """
+    if personal:
+        statement = RECENT_PERSONAL
+    else:
+        statement = RECENT_SHARED_FOR_ANY_AGENT if subject.agent_id is None else RECENT_SHARED
+    rows = tx.all(statement, now=tx.now, most=most, user=subject.user_id, agent=subject.agent_id)
+    return [shown(row) for row in rows]
+
+
+def shown(row: Row) -> Memory:
+    """The memory of a row of `SHOWN`, and of what stands beside it."""
+    fields = dict(zip(FIELDS, row, strict=False))
+    return Memory(status=MemoryStatus.ACTIVE, **fields)
+
+
+def _forgotten(row: Row) -> Memory:
+    until = None
+    if row.continued_by_id is None:
+        until = restorable_until(row.recorded_at, row.expires_at)
+    return shown(row).model_copy(
+        update={"status": MemoryStatus.FORGOTTEN, "restorable_until": until}
+    )
+
+
+def _shape(wanted: Wanted) -> Wanted:
+    """What of a wish makes another statement: not what is looked for, but by what."""
+    return wanted._replace(
+        category=None if wanted.category is None else "",
+        tag=None if wanted.tag is None else "",
+        as_of=None if wanted.as_of is None else SOME_TIME,
+    )

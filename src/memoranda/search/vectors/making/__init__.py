@@ -1,0 +1,1 @@
+"""The work of making vectors, shared by any number of workers."""

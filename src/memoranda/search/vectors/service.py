@@ -1,0 +1,104 @@
+"""Searching by meaning: which of an organization's texts are nearest to a query."""
+
+import logging
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from anyio import to_thread
+
+from memoranda.search.embedders.choice import Embedders
+from memoranda.search.vectors.cache import VectorCache
+from memoranda.search.vectors.matrix import Hit, Snapshot
+from memoranda.search.vectors.queries import QueryVectors
+from memoranda.settings import MEGABYTE
+from memoranda.storage import Storage
+
+logger = logging.getLogger(__name__)
+
+SMALL: Final = 1_000_000
+"""Numbers that are multiplied in less time than it takes to wake a thread."""
+
+
+class Nearest(NamedTuple):
+    """What is near a query, best first; equal scores go by id. `model` found it."""
+
+    hits: list[Hit]
+    model: str
+
+
+class Vectors:
+    """The vectors of one collection of texts, and an embedder's search among them.
+
+    `models` is what a write wants vectors of. A query is embedded outside of any transaction, and
+    waits `timeout_s` for its embedder at most; one that failed is left alone for `rest_s`.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        embedders: Embedders,
+        collection: str,
+        *,
+        cache_mb: int = 256,
+        timeout_s: float = 1.5,
+        rest_s: float = 5.0,
+    ) -> None:
+        self.embedders = embedders
+        self.collection = collection
+        self._cache = VectorCache(storage, collection, max_bytes=cache_mb * MEGABYTE)
+        self._queries = QueryVectors(timeout_s=timeout_s, rest_s=rest_s)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that there is an embedder of, the one to use first."""
+        return self.embedders.models
+
+    async def nearest(
+        self, organization_id: UUID, query: str, *, at_least: float, most: int
+    ) -> Nearest | None:
+        """Return up to `most` of the organization's items that score `at_least`, by one model alone.
+
+        None where no embedder answers in time, and until there are vectors of a model that has one.
+        The items are not filtered: whoever shows them asks what they say now, and for whom.
+        """
+        snapshot = await self._cache.fresh(organization_id)
+        if snapshot is None:
+            return Nearest([], self.models[0])
+        embedder = self.embedders.of(snapshot.model)
+        vector = await self._queries.vector(embedder, query) if embedder is not None else None
+        if embedder is None or vector is None or not _fits(snapshot, len(vector)):
+            return None
+
+        def compare() -> list[Hit]:
+            return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
+
+        small = snapshot.rows.size <= SMALL
+        return Nearest(compare() if small else await to_thread.run_sync(compare), snapshot.model)
+
+    async def snapshot(self, organization_id: UUID) -> Snapshot | None:
+        """Return all of the organization's vectors as they are now; None until a model serves."""
+        return await self._cache.fresh(organization_id)
+
+    def evict(self, organization_id: UUID) -> None:
+        """Forget what is in memory of an organization; the next search reads it anew."""
+        self._cache.evict(organization_id)
+
+    async def close(self) -> None:
+        """Let go of what is under way and of the embedders; the storage may be closed after this."""
+        await self._queries.close()
+        await self._cache.close()
+        await self.embedders.close()
+
+
+def _fits(snapshot: Snapshot, size: int) -> bool:
+    """Whether vectors of this size can be compared; those of a model that changed its size can't."""
+    fits = not len(snapshot.rows) or snapshot.rows.shape[1] == size
+    if not fits:
+        logger.warning(
+            "The embedder %s answers with %d numbers, and its vectors here have %d: "
+            "set MEMORANDA_EMBEDDER_DIMENSIONS, so that they are made again.",
+            snapshot.model,
+            size,
+            snapshot.rows.shape[1],
+        )
+    return fits

@@ -1,0 +1,63 @@
+"""Puts vectors of given numbers into a database, and storages that tell or delay what is asked of them."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from memoranda.search.vectors import store
+from memoranda.search.vectors.making import store as making
+from memoranda.search.vectors.matrix import pack
+from memoranda.storage import Storage, Transaction
+from memoranda.words.ids import new_id
+
+COLLECTION = "memories"
+MODEL = "made-up"
+DIMENSIONS = 64
+
+
+def unit(seed: int, dimensions: int = DIMENSIONS) -> np.ndarray:
+    """A direction of its own for each seed."""
+    row = np.random.default_rng(seed).standard_normal(dimensions)
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+def put(
+    tx: Transaction,
+    vectors: Mapping[UUID, np.ndarray],
+    model: str = MODEL,
+    *,
+    text: UUID | None = None,
+) -> None:
+    """Want and make the vectors of these items in one transaction."""
+    for item_id in vectors:
+        store.want(tx, COLLECTION, item_id, text or item_id, (model,))
+    worker_id = new_id()
+    claim = making.claim(
+        tx, COLLECTION, model, worker_id, lease=timedelta(minutes=1), most=len(vectors)
+    )
+    making.keep(tx, claim, pack(np.stack([vectors[each.item_id] for each in claim.texts])))
+
+
+class Watched:
+    """A storage that counts its reads, and can hold one back after it has seen the rows."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.reads = 0
+        self.before: Callable[[], None] = lambda: None
+        self.gate: asyncio.Event | None = None
+
+    async def read(self, scope: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.reads += 1
+        self.before()
+        found = await self._storage.read(scope, fn, *args, **kwargs)
+        if self.gate is not None:
+            await self.gate.wait()
+        return found
+
+    async def write(self, scope: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return await self._storage.write(scope, fn, *args, **kwargs)
