@@ -1,7 +1,7 @@
 """Copies the rows of one organization into others, as the product wrote them, all tables and indexes.
 
-An id is changed in its last four hexadecimal digits, which say whose copy it is; so every copy's rows
-refer to one another as the first one's do.
+A copied id is of version 8, which anybody may make up, and ends in the four hexadecimal digits of its
+copy's number; so every copy's rows refer to one another as the first one's do, and no id comes twice.
 """
 
 import sqlite3
@@ -25,7 +25,7 @@ DIGITS: Final = 4
 
 def shifted(identity: UUID, copy: int) -> UUID:
     """What the copy of this number has in place of an id."""
-    return UUID(hex=f"{identity.hex[:-DIGITS]}{copy:0{DIGITS}x}")
+    return UUID(hex=f"{identity.hex[:12]}8{identity.hex[13:-DIGITS]}{copy:0{DIGITS}x}")
 
 
 def copy_organization(url: str, organization: UUID, copies: range) -> None:
@@ -74,9 +74,11 @@ def _copying(table: Table, cast: str) -> str:
 
 
 def _shifting(column: str, cast: str) -> str:
-    if cast:
-        return f"(substr({column}::text, 1, {36 - DIGITS}) || :copy)::uuid"
-    return f"substr({column}, 1, {32 - DIGITS}) || :copy"
+    """The same in SQL: an id is text there, with its hyphens in PostgreSQL."""
+    text, version, length = (f"{column}::text", 15, 36) if cast else (column, 13, 32)
+    middle = f"substr({text}, {version + 1}, {length - DIGITS - version})"
+    shifted_text = f"substr({text}, 1, {version - 1}) || '8' || {middle} || :copy"
+    return f"({shifted_text}){cast}"
 
 
 def _within(cursor: Any, organization: UUID, *, postgres: bool) -> None:

@@ -81,7 +81,7 @@ def main() -> None:
 
 def parse() -> argparse.Namespace:
     parser = arguments(__doc__ or "")
-    parser.set_defaults(rounds=None)
+    parser.set_defaults(rounds=ROUNDS)
     database_options(parser)
     parser.add_argument(
         "--sizes", nargs="+", help="such as 2000 or, organizations first, 1000x1000"
@@ -92,8 +92,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs")
     options = parser.parse_args()
     options.sizes = options.sizes or (QUICK if options.quick else SIZES)
-    options.rounds = options.rounds or (2 if options.quick else ROUNDS)
-    options.most = dict.fromkeys(MOST, 2) if options.quick else MOST
+    options.most = MOST
+    if options.quick:
+        options.rounds, options.most = 2, dict.fromkeys(MOST, 2)
     return options
 
 

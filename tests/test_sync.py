@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memoranda.memories.errors import NotRestorable
 from memoranda.sync import Memoranda
 from memoranda.words.errors import DuplicateMemory, Invalid
 
@@ -84,3 +85,30 @@ def test_errors_arrive_as_they_were_raised(tmp_path: Path) -> None:
             memoranda.remember("invoices go out on the first.")
     with pytest.raises(Invalid), Memoranda("mysql://localhost/x"):
         pass
+
+
+def test_a_script_finds_by_meaning_what_it_has_just_remembered(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        promise = memoranda.remember("We never quote a delivery date shorter than ten working days")
+        rule = memoranda.remember("Invoices go out on the first", pinned=True)
+        found = memoranda.search("delivery promises")
+        assert [each.memory.id for each in found.results] == [promise.id]
+        assert found.semantic
+        recalled = memoranda.recall("what is due?")
+        assert [each.id for each in recalled.memories] == [rule.id]
+
+
+def test_a_script_decides_on_proposals_and_takes_back_what_it_forgot(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        concierge = memoranda.create_agent("concierge")
+        proposal = memoranda.propose("Ada takes milk", agent_id=concierge.id).proposal
+        assert proposal is not None
+        assert memoranda.proposals().items == [proposal]
+        memory = memoranda.accept(proposal.id)
+        memoranda.update(memory.id, text="Ada takes oat milk")
+        memoranda.forget(memory.id)
+        assert memoranda.restore(memory.id).text == "Ada takes oat milk"
+        assert memoranda.forget_all("FORGET ALL") == 1
+        assert memoranda.erase(memory.id).memories == 1
+        with pytest.raises(NotRestorable):
+            memoranda.restore(memory.id)

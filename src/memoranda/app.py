@@ -102,9 +102,10 @@ class Memoranda:
             # Whoever cancels the block still wants what was queued to be written.
             with anyio.CancelScope(shield=True):
                 if joined is not None:
+                    await joined.memories.settled()
                     await joined.events.close()
-                if joined is not None and joined.vectors is not None:
-                    await joined.vectors.close()
+                    if joined.vectors is not None:
+                        await joined.vectors.close()
                 await storage.close()
 
     @classmethod
@@ -115,7 +116,7 @@ class Memoranda:
         embedding = Embedding(storage, embedders)
         ways = Ways(_memory_limits(settings), models=vectors.models if vectors else ())
         events = Events(storage)
-        memories = Memories(storage, ways, events.wake)
+        memories = Memories(storage, ways, events.wake, vectors)
         conversations = Conversations(storage)
         removal = Removal(
             storage,

@@ -10,6 +10,7 @@ from memoranda.storage import Storage
 from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.clocks import SteppedClock
 from tests.contract.storage_rows import Two, two_organizations
+from tests.contract.traces import Scanner
 from tests.postgres import Postgres
 
 
@@ -51,6 +52,13 @@ async def timed_storage(database_url: str, clock: SteppedClock) -> AsyncIterator
 async def two(storage: Storage) -> Two:
     """Two organizations with rows of every kind, made for one test."""
     return await two_organizations(storage)
+
+
+@pytest.fixture
+def scanner(request: pytest.FixtureRequest, database_url: str) -> Scanner:
+    """Looks into all files or tables of the test's database, from outside."""
+    on_server = database_url.startswith("postgresql:")
+    return Scanner(database_url, request.getfixturevalue("postgres") if on_server else None)
 
 
 @pytest.fixture(params=BACKENDS)

@@ -13,6 +13,7 @@ from memoranda.memories.counts import store as counts
 from memoranda.memories.errors import MemoriesFull, PinsFull, StaleVersion
 from memoranda.memories.limits import MemoryLimits
 from memoranda.memories.models import Memory
+from memoranda.memories.races import write_again
 from memoranda.memories.service import Memories
 from memoranda.memories.ways import Ways
 from memoranda.storage import Storage
@@ -232,6 +233,25 @@ async def test_the_first_writers_of_a_database_without_counts_count_once(
     )
     assert (len(done), {type(each) for each in refused}) == (29, {MemoriesFull})
     await assert_counted(storage, acme)
+
+
+async def test_counts_that_several_begin_at_once_lose_nobodys_number(
+    database_url: str, storage: Storage, acme: Tenant
+) -> None:
+    """Without the events, in whose numbers the writers of memories take turns."""
+    await Memories(storage).remember(acme.owner, "before")
+    await storage.write(acme.owner.organization_id, lambda tx: tx.run(delete(memory_counts)))
+    opened = [await Storage.open(database_url) for _ in range(WRITERS)]
+    await asyncio.gather(
+        *[
+            write_again(each, acme.owner.organization_id, counts.bump, LIMITS, dropped=1)
+            for each in opened
+        ]
+    )
+    for each in opened:
+        await each.close()
+    kept = await storage.read(acme.owner.organization_id, counts.counts)
+    assert (kept.active, kept.dropped) == (1, WRITERS)
 
 
 async def test_any_verbs_at_once_leave_whole_chains_and_true_counts(

@@ -21,6 +21,7 @@ from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
 from tests.contract.storage_rows import new_organization
 from tests.contract.traces import Scanner, log_size
+from tests.postgres import Postgres
 
 p = search_postings.c
 ADD = insert(search_postings)
@@ -32,16 +33,6 @@ GROW = (
 )
 DELETE = delete(search_postings).where(one_of(p.document_id, "documents"))
 ROWS, ROWS_ON_SERVER = 6_000, 1_000
-
-
-def scanner_of(request: pytest.FixtureRequest, url: str) -> Scanner:
-    on_server = url.startswith("postgresql:")
-    return Scanner(url, request.getfixturevalue("postgres") if on_server else None)
-
-
-@pytest.fixture
-def scanner(request: pytest.FixtureRequest, database_url: str) -> Scanner:
-    return scanner_of(request, database_url)
 
 
 @pytest.fixture
@@ -336,9 +327,9 @@ async def test_a_file_too_large_for_memory_is_scrubbed_through_a_temporary_file(
 
 
 async def test_the_planners_samples_hold_no_values_of_deleted_rows(
-    postgres_database: str, request: pytest.FixtureRequest
+    postgres_database: str, postgres: Postgres
 ) -> None:
-    scanner = scanner_of(request, postgres_database)
+    scanner = Scanner(postgres_database, postgres)
     storage = await Storage.open(postgres_database)
     organization = await new_organization(storage)
     chance = random.Random(4)

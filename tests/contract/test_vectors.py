@@ -35,7 +35,7 @@ def embedder() -> MadeUp:
 
 @pytest.fixture
 async def vectors(storage: Storage, embedder: MadeUp) -> AsyncIterator[Vectors]:
-    made = Vectors(storage, Embedders(embedder), COLLECTION, timeout_s=10.0, rest_s=0.2)
+    made = Vectors(storage, Embedders(embedder), COLLECTION, timeout_s=10.0, rest_s=60)
     yield made
     await made.close()
 
@@ -307,14 +307,18 @@ async def test_whatever_ails_the_embedder_is_no_error_and_is_said_once(
     [item_id] = await kept(storage, organization_id, embedder, TEA)
     vars(embedder).update(NO_ANSWERS[ailment])
     with caplog.at_level(logging.WARNING):
-        for number in range(10):
-            assert await found(vectors, organization_id, f"{QUERY} {number}") is None
+        queries = [f"{QUERY} {number}" for number in range(10)]
+        searches = (found(vectors, organization_id, query) for query in queries)
+        assert await asyncio.gather(*searches) == [None] * 10
+        asked = len(embedder.asked)
+        for query in queries:
+            assert await found(vectors, organization_id, query) is None
+    assert len(embedder.asked) == asked  # it is left alone for a while
     assert len(caplog.records) == 1
     assert "segment" not in caplog.text
     assert QUERY not in caplog.text
-    assert len(embedder.asked) == 1
     vars(embedder).update(failure=None, answer=None)
-    await asyncio.sleep(0.25)
+    vectors._queries._resting.clear()
     assert await found(vectors, organization_id) == [item_id]
 
 

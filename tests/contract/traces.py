@@ -1,14 +1,16 @@
 """Looks for what must not be left of a text: in all of a database's files, and in every table of a server."""
 
 import re
+import sqlite3
 import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
 
-from tests.postgres import Postgres, database_of
+from tests.postgres import ADMIN, Postgres, database_of
 
 Trace = str | bytes
 TABLES = """
@@ -46,6 +48,13 @@ class Scanner:
             assert self._server is not None
             yield from _tables(self._server, database_of(self._url))
 
+    def rows(self) -> dict[str, list[str]]:
+        """Every row of the product's own tables as one text, in one order."""
+        if self._url.startswith("sqlite:"):
+            return dict(_sqlite_rows(Path(self._url.removeprefix("sqlite:///"))))
+        assert self._server is not None
+        return dict(_postgres_rows(self._server, database_of(self._url)))
+
 
 def log_size(url: str) -> int:
     """The bytes in a SQLite file's write-ahead log."""
@@ -63,13 +72,29 @@ def _files(path: Path) -> Iterator[tuple[str, bytes]]:
         yield each.name, subprocess.run(["cat", each], check=True, capture_output=True).stdout
 
 
+def _sqlite_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    with closing(sqlite3.connect(path)) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (name,) in names:
+            yield name, sorted(map(repr, connection.execute(f"SELECT * FROM {name}")))
+
+
+def _postgres_rows(server: Postgres, database: str) -> Iterator[tuple[str, list[str]]]:
+    with psycopg.connect(server.url(database, ADMIN)) as connection:
+        for schema, table in connection.execute(TABLES).fetchall():
+            if schema == "public":
+                yield table, sorted(_texts(connection, schema, table))
+
+
+def _texts(connection: psycopg.Connection, schema: str, table: str) -> list[str]:
+    query = sql.SQL("SELECT t::text FROM {} t").format(sql.Identifier(schema, table))
+    return [row[0] for row in connection.execute(query)]
+
+
 def _tables(server: Postgres, database: str) -> Iterator[tuple[str, bytes]]:
     """Every table, the server's own too, each row as text and with its bytes decoded."""
-    with psycopg.connect(server.url(database, "memoranda_admin")) as connection:
+    with psycopg.connect(server.url(database, ADMIN)) as connection:
         for schema, table in connection.execute(TABLES).fetchall():
-            rows = connection.execute(
-                sql.SQL("SELECT t::text FROM {} t").format(sql.Identifier(schema, table))
-            )
-            text = "\n".join(row[0] for row in rows).encode()
+            text = "\n".join(_texts(connection, schema, table)).encode()
             hexes = (bytes.fromhex(found[1].decode()) for found in BYTES.finditer(text))
             yield f"{schema}.{table}", text + b"\n" + b"\n".join(hexes)

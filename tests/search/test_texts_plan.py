@@ -49,7 +49,7 @@ def test_what_a_rare_term_does_not_need_is_left_to_the_others() -> None:
 
 
 def test_five_words_of_two_thousand_items_are_read_whole_where_each_is_in_half_of_them() -> None:
-    made = plan({word: 1_000 for word in ("a", "b", "c", "d", "e")})
+    made = plan(dict.fromkeys(("a", "b", "c", "d", "e"), 1000))
     assert len(made.whole) == 5
     assert not made.newest
 

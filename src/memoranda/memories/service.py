@@ -24,6 +24,7 @@ from memoranda.memories.candidate import (
     tags_input,
 )
 from memoranda.memories.errors import MemoriesFull, PinsFull, unknown_memory
+from memoranda.memories.finding.service import Finding
 from memoranda.memories.limits import LONGEST_TEXT_EVER
 from memoranda.memories.models import Memory, MemoryStats, MemoryStatus, Revision
 from memoranda.memories.races import write_again
@@ -31,6 +32,7 @@ from memoranda.memories.stats import store as stats
 from memoranda.memories.views import store as views
 from memoranda.memories.views.store import Wanted
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
+from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid
@@ -47,17 +49,22 @@ MOST_LISTED: Final = 200
 LONGEST_CATEGORY: Final = 64
 
 
-class Memories:
+class Memories(Finding):
     """Durable facts of an organization, each in a chain of revisions that is only added to.
 
-    `changed` is called with the organization after the commit of each change.
+    How they are searched and recalled is in `Finding`. `changed` is called with the
+    organization after the commit of each change.
     """
 
     def __init__(
-        self, storage: Storage, ways: Ways = DEFAULT_WAYS, changed: Changed = nobody
+        self,
+        storage: Storage,
+        ways: Ways = DEFAULT_WAYS,
+        changed: Changed = nobody,
+        vectors: Vectors | None = None,
     ) -> None:
         check_count("text_chars", ways.limits.text_chars, most=LONGEST_TEXT_EVER)
-        self._storage = storage
+        super().__init__(storage, vectors)
         self._ways = ways
         self._changed = changed
 

@@ -90,7 +90,9 @@ def read_query(text: str, *, most: int = MOST_QUERY_TERMS) -> Query:
 
     Stop words are left out, unless the query holds nothing else.
     """
-    tokens = [token for part in text.split() for token in _typed(part)]
+    # Plain ASCII keeps its places as a whole; elsewhere what folding does to one word moves no other.
+    parts = [text] if text.isascii() and "," not in text else text.split()
+    tokens = [token for part in parts for token in _typed(part)]
     telling = [token for token in tokens if not _is_stop_word(token[0])] or tokens
     terms: Counter[str] = Counter()
     names: dict[str, None] = {}
@@ -108,7 +110,7 @@ def read_query(text: str, *, most: int = MOST_QUERY_TERMS) -> Query:
 
 
 def _typed(part: str) -> Iterator[tuple[str, str]]:
-    """The tokens of a text without spaces, each with the word as it was typed."""
+    """The tokens of a part of a text, each with the word as it was typed."""
     folded, pattern = _read(part)
     for match in pattern.finditer(folded):
         token = match[0] if _is_unspaced(match[0]) else match[0][:LONGEST_TERM]

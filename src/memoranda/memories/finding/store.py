@@ -100,12 +100,12 @@ def near(tx: Transaction, reader: Reader, nearest: Nearest | None) -> dict[UUID,
     if nearest is None or not nearest.hits:
         return {}
     ids = [hit.item_id for hit in nearest.hits]
-    text_of = current(tx, COLLECTION, nearest.model, ids)
-    known = {row.id for row in tx.all(AMONG, **_of(tx, reader), ids=ids)}
+    known = [row.id for row in tx.all(AMONG, **_of(tx, reader), ids=ids)]
+    text_of = current(tx, COLLECTION, nearest.model, known)
     return {
         hit.item_id: hit.score
         for hit in nearest.hits
-        if hit.item_id in known and text_of.get(hit.item_id) == hit.text_id
+        if text_of.get(hit.item_id) == hit.text_id
     }
 
 

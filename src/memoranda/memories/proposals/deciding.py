@@ -117,7 +117,7 @@ def _check_key_is_free(tx: Transaction, row: Row) -> None:
     """A proposal that comes back replaces nothing that is said by now."""
     if row.subject_key is None or row.kind == ProposalKind.MERGE:
         return
-    held = heads.held_by_key(tx, row.audience, row.subject_key)
+    held = heads.held_by_key(tx, store.audience_of(row).spelled, row.subject_key)
     if held is not None and heads.head_of(held).holds(tx.now):
         raise Conflict(
             f"Memory {held.id} stands under this attribute by now. "

@@ -67,10 +67,12 @@ def propose_merges(
     waiting = store.merges(tx, ProposalStatus.WAITING)
     stale = [row for row in waiting if not _stands(tx, store.versions_of(row))]
     stale = [row for row in stale if may_change(who, store.audience_of(row)) and _hold(tx, row)]
+    for row in stale:
+        discard(tx, row, who)
+    refused = [store.versions_of(row) for row in store.merges(tx, ProposalStatus.DISCARDED)]
     taken = {
         memory_id for row in waiting if row not in stale for memory_id in store.versions_of(row)
     }
-    refused = [store.versions_of(row) for row in store.merges(tx, ProposalStatus.DISCARDED)]
     room = ways.limits.waiting - counts.counts(tx).waiting + len(stale)
     author = Author(Origin.CONSOLIDATION, user_id=who.user_id)
     made: list[Proposal] = []
@@ -80,8 +82,6 @@ def propose_merges(
         if len(made) < room and new and _stands(tx, joined):
             said = _said_by(each, audience, author)
             made.append(store.add(tx, said, mark_of(said.text), each))
-    for row in stale:
-        discard(tx, row, who)
     for row in stale:
         tell(tx, store.audience_of(row), row.id, "discarded")
     for proposal in made:

@@ -20,7 +20,7 @@ class Limits:
     counts: int = 50_000
     rows: int = 5_000
     common: int = 8
-    items: int = 2_000
+    items: int = 1_000
 
     def up_to(self, terms: int) -> int:
         """Up to where each of so many terms is counted; one that has as many is a common one."""

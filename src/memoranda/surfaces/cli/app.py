@@ -12,9 +12,13 @@ from memoranda.surfaces.cli import (
     doctor,
     embedder,
     exits,
+    finding,
     knowledge,
     memories,
+    memory_changes,
     migrate,
+    proposals,
+    removal,
     runs,
     serve,
 )
@@ -68,7 +72,11 @@ def root(
 
 
 verb(app, "brief", reads=True)(briefs.brief)
-memories.register(app)
+_memories = memories.register(app)
+memory_changes.register(_memories)
+finding.register(app, _memories)
+proposals.register(app, _memories)
+removal.register(_memories)
 app.add_typer(knowledge.knowledge, name="knowledge")
 app.add_typer(conversations.conversations, name="conversations")
 app.add_typer(embedder.embedder, name="embedder")

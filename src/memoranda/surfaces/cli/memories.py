@@ -2,11 +2,11 @@
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 from rich.text import Text
 
+from memoranda.surfaces.cli.memory_rows import MemoryId, Version, about
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import (
     Agent,
@@ -15,7 +15,6 @@ from memoranda.surfaces.cli.options import (
     Limit,
     Run,
     User,
-    id_of,
     time_of,
 )
 from memoranda.surfaces.cli.output import Answer, listing
@@ -24,12 +23,7 @@ from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import room, verb
 
 if TYPE_CHECKING:
-    from memoranda.memories.models import Memory
-
-MemoryId = Annotated[
-    UUID,
-    typer.Argument(metavar="ID", parser=id_of("`memoranda memories`"), help="The memory's id."),
-]
+    from memoranda.memories.models import Revision
 
 
 async def remember(
@@ -67,6 +61,9 @@ async def remember(
             "in UTC where it names no zone.",
         ),
     ] = None,
+    pinned: Annotated[
+        bool, typer.Option("--pin", help="Pin it: every run that may know it is given it first.")
+    ] = False,
     conversation: Conversation = None,
     run: Run = None,
 ) -> Answer:
@@ -81,62 +78,98 @@ async def remember(
         tags=tuple(tag or ()),
         expires_at=expires_at,
         attribute=attribute,
+        pinned=pinned,
         run_id=run,
         conversation_id=conversation,
     )
     return Answer(memory, lambda: [card({"remembered": memory.id, "text": memory.text})])
 
 
-async def forget(at: Session, memory_id: MemoryId) -> Answer:
-    """Forget a memory: no brief holds it again, and its history says that it was forgotten."""
-    memory = await at.memoranda.memories.forget(at.who, memory_id)
-    return Answer(memory, lambda: [card({"forgotten": memory.id})])
+async def forget(at: Session, memory_id: MemoryId, version: Version = None) -> Answer:
+    """Forget a memory: no run is given it again. For 30 days it may be restored."""
+    memory = await at.memoranda.memories.forget(at.who, memory_id, expected_version=version)
+    shown = {"forgotten": memory.id, "restorable until": memory.restorable_until}
+    return Answer(memory, lambda: [card(shown)])
 
 
 async def memories(
-    at: Session, agent: Agent = None, user: User = None, limit: Limit = 50, cursor: Cursor = None
+    at: Session,
+    *,
+    agent: Agent = None,
+    user: User = None,
+    forgotten: Annotated[
+        bool, typer.Option("--forgotten", help="List what was forgotten and may be restored.")
+    ] = False,
+    pinned: Annotated[bool, typer.Option("--pinned", help="List what is pinned.")] = False,
+    oldest_first: Annotated[
+        bool, typer.Option("--oldest-first", help="Begin with the oldest.")
+    ] = False,
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(
+            "--as-of", metavar="TIME", parser=time_of, help="List what was active at that time."
+        ),
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> Answer:
-    """List what is remembered, newest first, or read one memory's history."""
+    """List what is remembered, newest first; find, correct, pin, move, restore or erase it."""
+    from memoranda.memories.models import MemoryStatus
+
     page = await at.memoranda.memories.page(
         at.who,
+        status=MemoryStatus.FORGOTTEN if forgotten else MemoryStatus.ACTIVE,
+        pinned_only=pinned,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
+        oldest_first=oldest_first,
+        as_of=as_of,
         limit=limit,
         cursor=cursor,
     )
     known_to = await whose(at, page.items, nobody="everybody")
     rows = [
-        (entry(each.text, each.id, _about(each)), who, each.recorded_at)
+        (
+            entry(each.text, each.id, about(each)),
+            who,
+            "pinned" if each.pinned else "",
+            each.recorded_at,
+            each.restorable_until,
+        )
         for each, who in zip(page.items, known_to, strict=True)
     ]
-    columns = ("@memory", "~for", "since")
-    empty = "Nothing is remembered yet. Begin with: memoranda remember TEXT"
-    return page_answer(page, columns, rows, empty)
+    columns = ("@memory", "~for", "", "forgotten" if forgotten else "since", "restorable until")
+    return page_answer(page, columns, rows, _empty(forgotten=forgotten, pinned=pinned))
 
 
 async def history(at: Session, memory_id: MemoryId) -> Answer:
     """Show every revision of one memory, with what each replaced."""
     revisions = await at.memoranda.memories.history(at.who, memory_id)
     rows = [
-        (
-            each.version,
-            each.text or Text("forgotten", style="italic"),
-            each.origin,
-            when(each.created_at),
-        )
+        (each.version, each.text or _ended(each), each.origin, when(each.created_at))
         for each in revisions
     ]
     columns = ("#version", "~text", "origin", "when")
     return Answer(listing(revisions), lambda: listed(columns, rows, empty="There is no revision."))
 
 
-def _about(memory: "Memory") -> str | None:
-    """The attribute, without the long id that a subject key has before it."""
-    return memory.subject_key and f"about {memory.subject_key.split(':', 2)[-1]}"
+def _ended(tombstone: "Revision") -> Text:
+    onward = tombstone.continued_by_id
+    return Text("forgotten" if onward is None else f"goes on as {onward}", style="italic")
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the root, which is where `remember` and `forget` belong."""
+def _empty(*, forgotten: bool, pinned: bool) -> str:
+    if forgotten:
+        return "Nothing is forgotten that could be restored."
+    if pinned:
+        return "Nothing is pinned. Pin a memory with: memoranda memories pin ID"
+    return "Nothing is remembered yet. Begin with: memoranda remember TEXT"
+
+
+def register(app: typer.Typer) -> typer.Typer:
+    """Add these commands to the root, which is where `remember` and `forget` belong; answer their group."""
     verb(app, "remember")(remember)
     verb(app, "forget")(forget)
-    verb(room(app, "memories", memories), "history", reads=True)(history)
+    made = room(app, "memories", memories)
+    verb(made, "history", reads=True)(history)
+    return made

@@ -22,6 +22,8 @@ from memoranda.surfaces.http import (
     health,
     knowledge,
     memories,
+    proposals,
+    removal,
     runs,
 )
 from memoranda.surfaces.http.errors import MethodNotAllowed
@@ -31,6 +33,8 @@ from memoranda.surfaces.http.stopping import answered
 
 ROOMS: Final[tuple[APIRouter, ...]] = (
     briefs.routes,
+    proposals.routes,  # before memories: no id is called proposals
+    removal.routes,
     memories.routes,
     knowledge.routes,
     conversations.routes,

@@ -39,6 +39,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = {
     "unsupported_media_type": 415,
     "slow_body": 408,
     "too_many_requests": 429,
+    "too_often": 429,
     "internal_error": 500,
 }
 

@@ -1,0 +1,99 @@
+"""`memoranda recall`, `memories search` and `memories stats`: what is known, and what a run is given of it."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from memoranda.surfaces.cli.memory_rows import about, why
+from memoranda.surfaces.cli.options import Agent, Limit, Run, User
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.tables import card, entry, listed
+from memoranda.surfaces.cli.verbs import verb
+
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="Words, or a question; no syntax.")]
+
+WITHOUT_MEANING = "Nothing was searched by meaning: no embedder answered."
+
+
+async def search(
+    at: Session,
+    query: Query,
+    *,
+    agent: Agent = None,
+    user: User = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option("--category", metavar="NAME", help="Only of this sort; may be repeated."),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="WORD", help="Only with this tag; may be repeated."),
+    ] = None,
+    limit: Limit = 50,
+) -> Answer:
+    """Search memories by words, letters and meaning, best first, and see why each was found."""
+    found = await at.memoranda.memories.search(
+        at.who,
+        query,
+        user_id=await at.user_id(user),
+        agent_id=await at.agent_id(agent),
+        limit=limit,
+        categories=tuple(category or ()),
+        tags=tuple(tag or ()),
+    )
+    rows = [
+        (
+            f"{each.match.score:.2f}",
+            entry(each.memory.text, each.memory.id, about(each.memory)),
+            why(each.match),
+        )
+        for each in found.results
+    ]
+    columns = ("#score", "@memory", "~found by")
+    note = [] if found.semantic else [Text(WITHOUT_MEANING, style="dim")]
+    return Answer(found, lambda: [*listed(columns, rows, empty="Nothing was found."), *note])
+
+
+async def recall(
+    at: Session, query: Query, agent: Agent = None, user: User = None, run: Run = None
+) -> Answer:
+    """Show the block of memories that a run about QUERY is given, as it reaches the model."""
+    recalled = await at.memoranda.memories.recall(
+        at.who,
+        query,
+        user_id=await at.user_id(user),
+        agent_id=await at.agent_id(agent),
+        run_id=run,
+    )
+    told = f"{len(recalled.memories)} memories, {recalled.tokens} tokens"
+    if recalled.dropped:
+        told += f"; {recalled.dropped} more had no room"
+    if recalled.block is None:
+        told = f"There is no block: {recalled.outcome}."
+    note = "" if recalled.semantic else f" {WITHOUT_MEANING}"
+    drawn = [Text(recalled.block)] if recalled.block else []
+    return Answer(recalled, lambda: [*drawn, Text(told + note, style="dim")])
+
+
+async def stats(at: Session) -> Answer:
+    """Count memories and proposals, beside how many there may be."""
+    counted = await at.memoranda.memories.stats(at.who)
+    shown = {
+        "active": f"{counted.active} of {counted.capacity}",
+        "pinned": f"{counted.pinned} of {counted.pin_capacity}",
+        "proposed": f"{counted.proposed} of {counted.proposal_capacity}",
+        "forgotten": counted.forgotten,
+        "proposals dropped": counted.dropped,
+        "found by meaning": counted.model if counted.semantic else "no",
+        "not embedded yet": counted.unembedded,
+    }
+    return Answer(counted, lambda: [card(shown)])
+
+
+def register(app: typer.Typer, memories: typer.Typer) -> None:
+    """Add `recall` to the root, and the rest to the group of memories."""
+    verb(app, "recall")(recall)
+    verb(memories, "search", reads=True)(search)
+    verb(memories, "stats", reads=True)(stats)

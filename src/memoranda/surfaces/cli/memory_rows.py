@@ -1,0 +1,37 @@
+"""What the commands about memories share: how one is named, and how it is shown."""
+
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from memoranda.surfaces.cli.options import id_of
+
+if TYPE_CHECKING:
+    from memoranda.memories.models import Match, Memory, Proposal
+
+MemoryId = Annotated[
+    UUID,
+    typer.Argument(metavar="ID", parser=id_of("`memoranda memories`"), help="The memory's id."),
+]
+Version = Annotated[
+    int | None,
+    typer.Option(
+        "--version", metavar="N", help="Change nothing unless the memory is at this version."
+    ),
+]
+
+
+def about(memory: "Memory | Proposal") -> str | None:
+    """The attribute, without the long id that a subject key has before it."""
+    return memory.subject_key and f"about {memory.subject_key.split(':', 2)[-1]}"
+
+
+def why(match: "Match | None") -> str:
+    """Why a memory was found, in words."""
+    if match is None:
+        return "pinned"
+    parts = ["the whole query"] if match.literal else []
+    parts += [f"words: {', '.join(match.words)}"] if match.words else []
+    parts += [f"meaning {match.meaning:.2f}"] if match.meaning is not None else []
+    return "; ".join(parts)

@@ -1,0 +1,62 @@
+"""`memoranda memories forget-all`, `erase` and `erase-user`: what takes memories away."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from memoranda.surfaces.cli.memory_rows import MemoryId
+from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.verbs import verb
+
+if TYPE_CHECKING:
+    from memoranda.memories.removal.models import Erased
+
+
+async def forget_all(
+    at: Session,
+    confirm: Annotated[
+        str,
+        typer.Option(
+            "--confirm", metavar="WORDS", help="The words FORGET ALL, so that no slip does it."
+        ),
+    ] = "",
+) -> Answer:
+    """Forget every memory and discard every proposal of the organization, and nothing else."""
+    count = await at.memoranda.removal.forget_all(at.who, confirm)
+    told = f"{count} memories are forgotten. For 30 days each may be restored."
+    return Answer({"forgotten": count}, lambda: [Text(told)])
+
+
+async def erase(at: Session, memory_id: MemoryId) -> Answer:
+    """Erase a memory with its whole history, at once and for good."""
+    return _told(await at.memoranda.removal.erase(at.who, memory_id))
+
+
+async def erase_user(
+    at: Session,
+    user: Annotated[
+        str, typer.Argument(metavar="USER", help="Whose memories, by id or external id.")
+    ],
+) -> Answer:
+    """Erase every memory and proposal that is for one user, at once and for good."""
+    user_id = (await at.memoranda.access.user(at.who, user)).id
+    return _told(await at.memoranda.removal.erase_user(at.who, user_id))
+
+
+def _told(erased: "Erased") -> Answer:
+    lines = [f"{erased.memories} memories and {erased.proposals} proposals are erased."]
+    if erased.quoted_in:
+        quoted = ", ".join(map(str, erased.quoted_in))
+        lines.append(f"These conversations quote them, and stay for you to decide on: {quoted}")
+    if not erased.scrubbed:
+        lines.append("The last traces leave the database's files as soon as no reader holds them.")
+    return Answer(erased, lambda: [Text(line) for line in lines])
+
+
+def register(memories: typer.Typer) -> None:
+    """Add these commands to the group of memories."""
+    verb(memories, "forget-all")(forget_all)
+    verb(memories, "erase")(erase)
+    verb(memories, "erase-user")(erase_user)
