@@ -129,7 +129,7 @@ class Prepared:
 
     def _really(self, texts: Sequence[str]) -> Matrix:
         # On a thread as `embed` does: on the first thread, a limit of one for BLAS does not hold.
-        return self._thread.submit(self._bundled._embed, texts).result()  # noqa: SLF001 - `embed` for plain code
+        return self._thread.submit(self._bundled._embed, texts).result()  # noqa: SLF001 - the public verb needs an event loop
 
     def _beforehand(self, texts: Sequence[str]) -> Matrix | None:
         if all(each in self._numbers for each in texts):

@@ -205,7 +205,7 @@ def beside(
     found = compare(what, times, ours=OURS, rival=rival)
     if rival == "raw":
         return replace(found, rival="raw, the same statements")
-    answers = f"answers {counts[OURS]:g} to {counts[rival]:g}" if rival in counts else ""
+    answers = f"answers {counts[OURS]:.3g} to {counts[rival]:.3g}" if rival in counts else ""
     return replace(found, rival=rival, bound="not slower", within=found.ratio <= 1, note=answers)
 
 

@@ -102,7 +102,7 @@ class House:
         nearest = await self.vectors.nearest(self.organization_id, query, at_least=0.55, most=50)
         return None if nearest is None else [hit.item_id for hit in nearest.hits]
 
-    async def progress(self) -> tuple[int, int, int]:
+    async def progress(self) -> tuple[int, ...]:
         progress = await self.embedding.progress(self.organization_id)
         assert progress is not None
         return tuple(progress)

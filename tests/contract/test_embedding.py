@@ -26,6 +26,7 @@ from memoranda.words.errors import Unavailable
 from memoranda.words.ids import new_id
 from tests.contract.embedding_house import Clock, House, add_many, new_house
 from tests.search.made_up_embedder import MadeUp
+from tests.search.made_vectors import Watched, put
 
 READ_OTHERWISE = update(memories).values(words_version=0)
 DOWN = Unavailable("The embeddings endpoint could not be reached.", reason="ConnectError")
@@ -239,6 +240,28 @@ async def test_what_changed_while_there_was_no_embedder_is_made_up_for(house, em
     assert await house.progress() == (3, 0, 0)
 
 
+async def test_a_vector_of_what_is_not_said_any_more_is_work(house, embedder, storage) -> None:
+    [tea] = await house.remember("darjeeling is on the shelf")
+    other_text = {tea: embedder.of("oolong is in the tin")}
+    await storage.write(house.organization_id, put, other_text, embedder.model, text=new_id())
+    assert await house.progress() == (0, 1, 0)
+    assert await house.embedding.sweep(house.organization_id) == 1
+    await house.serve()
+    assert await house.found("oolong tin") == []
+    assert await house.found("darjeeling shelf") == [tea]
+
+
+async def test_a_claim_of_what_is_not_said_any_more_is_put_right(house, storage, embedder) -> None:
+    [tea] = await house.remember("oolong is in the tin")
+    want = (store.want, COLLECTION)
+    await storage.write(house.organization_id, *want, tea, new_id(), (embedder.model,))
+    await storage.write(house.organization_id, *want, new_id(), new_id(), (embedder.model,))
+    await house.serve()
+    assert await house.found("oolong tin") == [tea]
+    assert embedder.asked[0] == ["oolong is in the tin"]
+    assert await house.progress() == (1, 0, 0)
+
+
 # --- when the embedder fails ----------------------------------------------------------------------
 
 
@@ -263,6 +286,17 @@ async def test_a_memory_is_kept_whatever_ails_the_embedder_and_tried_three_times
     assert not await house.embedding.waiting(house.organization_id)
     assert len(caplog.records) == 1
     assert "oolong" not in caplog.text
+
+
+async def test_what_waits_for_another_try_costs_no_write(house, embedder, storage) -> None:
+    embedder.failure = DOWN
+    await house.remember("oolong is in the tin")
+    await house.serve()
+    watched = Watched(storage)
+    idle = Embedding(watched, house.embedders)
+    for _ in range(5):
+        assert not await idle.serve(house.organization_id, house.worker_id)
+    assert watched.writes == 0
 
 
 async def test_the_nightly_sweep_takes_up_what_was_given_up(house, embedder, clock) -> None:

@@ -262,6 +262,23 @@ async def test_a_revision_that_follows_itself_is_refused_by_name(
     assert await refusal(storage, acme, loop) == "no_revision_follows_itself"
 
 
+async def test_only_an_end_points_onward_and_only_a_beginning_points_back(
+    storage: Storage, acme: Tenant, pair
+) -> None:
+    memory, _ = pair
+    head = (await Memories(storage).history(acme.owner, memory.id))[-1].id
+    for link, name in (
+        ("continued_by_id", "only_a_tombstone_points_onward"),
+        ("continues_id", "only_a_root_continues_another_memory"),
+    ):
+
+        def write(tx: Transaction, link: str = link) -> None:
+            row = revision(memory.id, 3, head, tx)
+            tx.run(writing.INSERT_REVISION, **row | {link: new_id()})
+
+        assert await refusal(storage, acme, write) == name
+
+
 async def test_a_child_in_another_memory_is_refused(storage: Storage, acme: Tenant, pair) -> None:
     memory, _ = pair
     head = (await Memories(storage).history(acme.owner, memory.id))[-1].id

@@ -13,7 +13,8 @@ from memoranda.search.embedders.choice import Embedders, choose
 from memoranda.search.vectors import store
 from memoranda.search.vectors.service import Vectors
 from memoranda.settings import Settings
-from memoranda.storage import Storage
+from memoranda.storage import PLATFORM, Storage
+from memoranda.storage.signals import EMBEDDING, settle, signal, signals
 from memoranda.words.errors import Unavailable
 from tests.contract.embedding_house import Clock, House, new_house
 from tests.search.embeddings_server import DIMENSIONS, Script, serving
@@ -90,7 +91,7 @@ async def test_from_the_bundled_model_to_a_server_and_back_each_answers_until_th
     for embedders, old, new in ((endpoint, BUNDLED, "other"), (bundled, "other", BUNDLED)):
         house.use(embedders)
         assert await answering_model(house, memories) == old
-        await storage.write(house.organization_id, store.signal, store.EMBEDDING)
+        await storage.write(house.organization_id, signal, EMBEDDING)
         answered = []
         while await house.embedding.serve(house.organization_id, house.worker_id):
             answered.append(await answering_model(house, memories))
@@ -271,6 +272,25 @@ async def test_a_text_that_was_given_up_holds_no_switch_up(storage, clock) -> No
         clock.passes(hours=1)
     assert await house.progress() == (len(TEXTS) - 1, 0, 1)
     memories.pop(TEXTS[2])
+    assert await answering_model(house, memories) == "new"
+
+
+async def test_a_search_sets_a_switch_going_where_nobody_writes(storage) -> None:
+    old, new = MadeUp("old"), MadeUp("new")
+    house = await new_house(storage, old)
+    memories = dict(zip(TEXTS, await house.remember(*TEXTS), strict=True))
+    await house.serve()
+    for raised in await storage.read(PLATFORM, signals, EMBEDDING):
+        await storage.write(PLATFORM, settle, EMBEDDING, raised)
+    assert await answering_model(house, memories) == "old"
+    assert await storage.read(PLATFORM, signals, EMBEDDING) == []
+    house.use(Embedders(new, (old,)))
+    assert await answering_model(house, memories) == "old"
+    await house.vectors.close()
+    [raised] = await storage.read(PLATFORM, signals, EMBEDDING)
+    assert raised.scope == house.organization_id
+    await house.serve()
+    house.use(Embedders(new, (old,)))
     assert await answering_model(house, memories) == "new"
 
 

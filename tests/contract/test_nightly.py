@@ -185,6 +185,7 @@ async def test_a_turn_that_was_lost_is_ended_and_not_finished(night: Night) -> N
     assert night.ran.total() <= 1
     due = await night.storage.read(PLATFORM, store.due, NAME)
     assert due.at < due.now < (due.held_until or due.at)
+    assert not await night.storage.write(PLATFORM, store.finish, NAME, new_id(), NOON)
     assert await night.storage.write(PLATFORM, store.hold, NAME, thief, LEASE)
 
 

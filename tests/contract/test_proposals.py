@@ -33,7 +33,7 @@ from memoranda.words.errors import (
 from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
 from tests.contract.clocks import SteppedClock
-from tests.contract.memory_trail import activities, told
+from tests.contract.memory_trail import activities, read, told
 from tests.contract.tenants import Tenant, new_tenant
 
 TEA = "likes tea"
@@ -400,11 +400,9 @@ async def test_what_was_accepted_stands_nowhere_but_in_its_chain(
     made = await proposed(proposals, acme.owner, title="Tea", category="drinks", tags=["hot"])
     await proposals.accept(acme.owner, made.id)
 
-    def whole(tx):
-        return tx.one(select(*(memory_proposals.c[name] for name in ROW)))
-
-    ROW = ("text", "title", "category", "tags", "folded_digest", "merges")
-    row = await storage.read(acme.owner.organization_id, whole)
+    names = ("text", "title", "category", "tags", "folded_digest", "merges")
+    whole = select(*(memory_proposals.c[name] for name in names))
+    (row,) = await read(storage, acme, whole)
     assert tuple(row) == (None, None, None, [], None, [])
 
 
@@ -728,7 +726,7 @@ async def test_a_list_goes_on_where_it_ended_whatever_is_added_or_decided_meanwh
     made = [await proposed(proposals, acme.owner, f"fact {n}") for n in range(5)]
     first = await proposals.page(acme.owner, limit=2)
     assert [each.id for each in first.items] == [made[4].id, made[3].id]
-    await proposals.accept(acme.owner, made[3].id)
+    await proposals.accept(acme.owner, made[4].id)
     await proposals.discard(acme.owner, made[1].id)
     await proposed(proposals, acme.owner, "later")
     second = await proposals.page(acme.owner, limit=2, cursor=first.next_cursor)

@@ -174,6 +174,8 @@ async def test_what_an_agent_proposes_anew_waits_on(
 async def test_so_many_at_once_go_and_the_longest_forgotten_first(
     house: House, acme: Tenant, clock: SteppedClock
 ) -> None:
+    for n in range(4):
+        await house.memories.remember(acme.owner, f"stays {n}")
     made = [await house.memories.remember(acme.owner, f"fact {n}") for n in range(5)]
     order = [made[n] for n in (3, 0, 4, 1, 2)]
     for each in order:
@@ -263,5 +265,7 @@ async def test_a_worker_purges_and_scrubs_at_night(
         await nightly.serve(new_id())
         with pytest.raises(NotRestorable):
             await memoranda.memories.restore(memoranda.owner, made.id)
+        assert await memoranda.storage.read(PLATFORM, signals, SCRUB)
         await memoranda.worker.drain(kind=SCRUB)
+        assert not await memoranda.storage.read(PLATFORM, signals, SCRUB)
     assert scanner.found(gone.traces) == {}

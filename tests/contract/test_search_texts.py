@@ -3,15 +3,11 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-from uuid import UUID
 
 import pytest
 from sqlalchemy import func, select
 
-from memoranda.access.store import add_organization
 from memoranda.search import store as documents
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.document import Passage, index_document
@@ -19,63 +15,27 @@ from memoranda.search.terms import read_passage, read_query, telling_terms
 from memoranda.search.texts.plan import Limits
 from memoranda.search.texts.rank import grouped, rank
 from memoranda.search.texts.scale import scale
-from memoranda.search.texts.store import TextHit, drop, find, put
+from memoranda.search.texts.store import TextHit, drop
 from memoranda.storage import PLATFORM, Scope, Storage, Transaction, migrate
 from memoranda.storage.tables import search_postings
 from memoranda.words.ids import new_id
+from tests.contract.short_texts import (
+    COLLECTION,
+    QUERIES,
+    change,
+    fill,
+    found,
+    numbered,
+    organization,
+    texts,
+)
 
-COLLECTION = "memories"
-THINGS = ["oak", "ash", "invoice", "hotel", "depot", "crate", "lamp", "window", "label", "desk"]
-PLACES = ["Leeds", "York", "Bath", "Ripon", "Hexham", "Osaka", "Lisbon"]
-QUERIES = [
-    "oak desk in Leeds",
-    "invoice",
-    "which hotel has a window",
-    "who brings the lamp, the label and the crate from the depot to the hotel in Osaka on Monday",
-    "nothing-of-the-kind",
-]
 ROWS = select(func.count().label("rows")).select_from(search_postings)
 
 
 @pytest.fixture(scope="module")
 def storage(shared_storage: Storage) -> Storage:
     return shared_storage
-
-
-def texts(count: int, seed: int) -> list[str]:
-    """Texts that share most words and differ in a few, so that ranking has something to do."""
-    made = []
-    for number in range(count):
-        mix = number * 7 + seed
-        things = [THINGS[(mix * step + step) % 10] for step in range(1, 2 + mix % 5)]
-        made.append(f"The {' and the '.join(things)} {mix % 13} go to {PLACES[mix % 7]}")
-    return made
-
-
-def fill(tx: Transaction, content: Mapping[UUID, str], collection: str = COLLECTION) -> None:
-    for item_id, text in content.items():
-        put(tx, collection, item_id, read_passage(text), fresh=True)
-
-
-def change(tx: Transaction, item_id: UUID, text: str) -> None:
-    put(tx, COLLECTION, item_id, read_passage(text), fresh=False)
-
-
-def numbered(content: Sequence[str]) -> dict[UUID, str]:
-    return {new_id(): text for text in content}
-
-
-async def organization(storage: Storage, content: Mapping[UUID, str]) -> UUID:
-    organization_id = new_id()
-    await storage.write(organization_id, add_organization, str(organization_id))
-    await storage.write(organization_id, fill, content)
-    return organization_id
-
-
-async def found(
-    storage: Storage, scope: Scope, query: str, total: int, **options: Any
-) -> list[TextHit]:
-    return await storage.read(scope, find, COLLECTION, read_query(query), total=total, **options)
 
 
 async def answers(storage: Storage, scope: Scope, total: int) -> list[list[TextHit]]:
@@ -160,8 +120,7 @@ async def test_another_organizations_item_is_neither_found_nor_changed_nor_dropp
     ours = await organization(storage, numbered(["a lamp"]))
     item_id = next(iter(content))
     assert await found(storage, ours, "secret oak", 1) == []
-    options = {"limits": Limits(count=1, rows=1), "among": lambda: [item_id]}
-    assert await found(storage, ours, "secret oak", 1, **options) == []
+    assert await found(storage, ours, "secret oak", 1, limits=Limits(count=1, rows=1)) == []
     await storage.write(ours, drop, COLLECTION, [item_id])
     await storage.write(ours, change, item_id, "nothing of that")
     assert [hit.item_id for hit in await found(storage, theirs, "secret oak", 1)] == [item_id]
@@ -237,98 +196,6 @@ async def test_other_collections_and_documents_are_apart(storage: Storage) -> No
     assert await answers(storage, alone, 20) == before
     await storage.write(alone, drop, "proposals", list(content))
     assert await answers(storage, alone, 20) == before
-
-
-async def test_a_common_word_is_counted_in_part_and_hides_no_rare_one(storage: Storage) -> None:
-    content = numbered([f"oak table {number}" for number in range(60)])
-    rare = {new_id(): "oak zeppelin", new_id(): "oak bench with a zeppelin on it"}
-    alone = await organization(storage, {**rare, **content})
-    narrow = {"limits": Limits(count=10, rows=8)}
-    hits = await found(storage, alone, "oak zeppelin", 62, at_least=SEARCH_SCORE, **narrow)
-    assert [hit.item_id for hit in hits] == list(rare)
-    assert all(hit.words == ("oak", "zeppelin") for hit in hits)
-    assert hits[0].score > 0.99
-
-
-async def test_of_common_words_alone_the_newest_are_found_and_none_of_those_that_matter_missed(
-    storage: Storage,
-) -> None:
-    content = numbered(["oak table"] * 60)
-    alone = await organization(storage, content)
-    narrow = {"limits": Limits(count=10, rows=8)}
-    newest = await found(storage, alone, "oak table", 60, at_least=SEARCH_SCORE, **narrow)
-    assert {hit.item_id for hit in newest} == set(list(content)[-4:])
-    assert all(hit.words == ("oak", "table") for hit in newest)
-    oldest = list(content)[:3]
-    some = await found(
-        storage, alone, "oak table", 60, at_least=SEARCH_SCORE, among=lambda: oldest, **narrow
-    )
-    assert {hit.item_id for hit in some} == set(oldest)
-
-
-async def test_who_matters_is_not_asked_where_everything_is_read(storage: Storage) -> None:
-    alone = await organization(storage, numbered(texts(20, 4)))
-
-    def ask() -> Sequence[UUID] | None:
-        raise AssertionError("nobody had to be asked")
-
-    assert await found(storage, alone, "oak desk in Leeds", 20, among=ask) == await found(
-        storage, alone, "oak desk in Leeds", 20
-    )
-
-
-class Counting:
-    """A transaction that counts what is asked of the database, and what comes back."""
-
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
-        self.statements = self.rows = 0
-
-    def all(self, statement: Any, **values: Any) -> list[Any]:
-        rows = self._tx.all(statement, **values)
-        self.statements += 1
-        self.rows += len(rows)
-        return rows
-
-    def one(self, statement: Any, **values: Any) -> Any:
-        self.statements += 1
-        return self._tx.one(statement, **values)
-
-
-WORDS = [f"{thing}{number}" for number in range(150) for thing in THINGS]
-
-
-@pytest.mark.parametrize(
-    ("content", "asked"),
-    [
-        ([" ".join(WORDS[start::31]) for start in range(31)] * 2, " ".join(WORDS)),
-        (["oak and ash, a lamp and a desk"] * 62, "oak ash lamp desk window"),
-    ],
-)
-async def test_a_search_reads_a_bounded_number_of_rows(
-    storage: Storage, content: list[str], asked: str
-) -> None:
-    alone = await organization(storage, numbered(content))
-    limits = Limits(count=50, rows=100, items=5)
-    query = read_query(asked, most=2_000)
-
-    def look(tx: Transaction) -> Counting:
-        counting: Any = Counting(tx)
-        assert find(counting, COLLECTION, query, total=62, at_least=0.0, limits=limits)
-        return counting
-
-    counting = await storage.read(alone, look)
-    assert counting.rows <= limits.rows + limits.items * (limits.common + 16)
-    assert counting.statements <= 100
-
-
-async def test_a_long_task_brings_back_a_short_text(storage: Storage) -> None:
-    short = {new_id(): "The Hexham depot keeps a spare lamp"}
-    alone = await organization(storage, {**short, **numbered(texts(200, 3))})
-    task = " ".join([*WORDS[:300], "Fetch the spare lamp, which Hexham keeps in its depot."])
-    asked = read_query(task, most=1_024)
-    hits = await storage.read(alone, find, COLLECTION, asked, total=201, at_least=RECALL_SCORE)
-    assert [hit.item_id for hit in hits] == list(short)
 
 
 async def test_writers_of_the_same_words_all_come_through(storage: Storage) -> None:

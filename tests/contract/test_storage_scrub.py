@@ -15,6 +15,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from memoranda.storage import PLATFORM, Storage, StorageUnavailable, Transaction, one_of
 from memoranda.storage.dialects import sqlite_scrub
+from memoranda.storage.dialects.sqlite_connection import connect
 from memoranda.storage.signals import SCRUB, signal, signals
 from memoranda.storage.tables import search_postings
 from memoranda.words.ids import new_id
@@ -318,10 +319,19 @@ async def test_a_full_disk_is_no_error_and_a_later_scrub_finishes(
 async def test_a_file_too_large_for_memory_is_scrubbed_through_a_temporary_file(
     sqlite_storage: Storage, sqlite_scanner: Scanner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    said: list[str] = []
+
+    def traced(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.set_trace_callback(said.append)
+        return connection
+
+    monkeypatch.setattr(sqlite_scrub, "connect", traced)
     monkeypatch.setattr(sqlite_scrub, "LARGEST_IN_MEMORY", 0)
     organization = await new_organization(sqlite_storage)
     stays, gone = await churn(sqlite_storage, organization, random.Random(8))
     assert await sqlite_storage.scrub()
+    assert said.index("PRAGMA temp_store=FILE") < said.index("VACUUM")
     assert sqlite_scanner.found(gone) == {}
     assert sqlite_scanner.found(stays).keys() == stays
 

@@ -13,7 +13,9 @@ from memoranda.memories.errors import StaleVersion
 from memoranda.memories.finding.service import Finding
 from memoranda.memories.limits import COLLECTION, MemoryLimits
 from memoranda.memories.models import Memory, Origin, ProposalKind, ProposalStatus
+from memoranda.memories.proposals import inbox, store
 from memoranda.memories.proposals.service import Proposals
+from memoranda.memories.proposals.tidy import merges
 from memoranda.memories.service import Memories
 from memoranda.memories.ways import Ways
 from memoranda.search.calibration import Calibration
@@ -25,7 +27,7 @@ from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly
 from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
-from tests.contract.memory_trail import MODEL, activities, told, vectors, words
+from tests.contract.memory_trail import MODEL, activities, made_of, told, words
 from tests.contract.tenants import Tenant, new_tenant
 from tests.memories.tidy_texts import FITTED
 
@@ -275,7 +277,7 @@ async def test_the_words_and_vectors_of_the_others_go_and_an_unchanged_text_keep
     memory = await proposals.accept(acme.owner, merge.id)
     assert set(await words(storage, acme)) == {memory.id}
     newest = (await memories.history(acme.owner, memory.id))[-1]
-    assert await vectors(storage, acme) == {memory.id: newest.id}
+    assert await made_of(storage, acme) == {memory.id: newest.id}
     (found,) = (await Finding(storage).search(acme.owner, "tea")).results
     assert found.memory == memory
 
@@ -377,8 +379,34 @@ async def test_a_member_that_was_forgotten_is_a_conflict_that_names_it(
     await memories.forget(acme.owner, held[which].id)
     with pytest.raises(Conflict) as refused:
         await proposals.accept(acme.owner, merge.id)
-    assert refused.value.details["memory_id"] == str(held[which].id)
+    assert type(refused.value) is Conflict
+    assert refused.value.details == {"memory_id": str(held[which].id)}
     assert len(await live(memories, acme)) == 2
+
+
+async def test_a_merge_of_what_has_expired_since_is_a_conflict_too(
+    memories: Memories, proposals: Proposals, acme: Tenant, clock: SteppedClock
+) -> None:
+    ends = clock.now + timedelta(hours=1)
+    held = await remembered(memories, acme, expires_at=ends)
+    (merge,) = await proposals.tidy_up(acme.owner)
+    clock.tick(timedelta(hours=1))
+    with pytest.raises(Conflict, match="expired"):
+        await proposals.accept(acme.owner, merge.id)
+    assert {len(await memories.history(acme.owner, each.id)) for each in held} == {1}
+
+
+async def test_what_changes_while_it_is_compared_is_not_proposed(
+    storage: Storage, memories: Memories, proposals: Proposals, acme: Tenant
+) -> None:
+    held = await remembered(memories, acme)
+    organization = acme.owner.organization_id
+    compared = await storage.read(organization, store.compared, None, 99)
+    found = [(of, merge) for of, some in compared.items() for merge in merges(some)]
+    await memories.update(acme.owner, held[1].id, text="likes cocoa")
+    made = await storage.write(organization, inbox.propose_merges, acme.owner, found, Ways())
+    assert made == []
+    assert (await proposals.page(acme.owner)).items == []
 
 
 async def test_a_pin_makes_nothing_stale(

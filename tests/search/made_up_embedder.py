@@ -41,7 +41,8 @@ class MadeUp:
 
     def of(self, text: str) -> np.ndarray:
         total = np.sum([self._direction(word) for word in text.lower().split()], axis=0)
-        return (total / np.linalg.norm(total)).astype(np.float32)
+        row: np.ndarray = (total / np.linalg.norm(total)).astype(np.float32)
+        return row
 
     def _direction(self, word: str) -> np.ndarray:
         seed = int.from_bytes(sha256(f"{self.model} {word}".encode()).digest()[:8])

@@ -43,11 +43,11 @@ def put(
 
 
 class Watched:
-    """A storage that counts its reads, and can hold one back after it has seen the rows."""
+    """A storage that counts, and can hold one back after it has seen the rows."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self.reads = 0
+        self.reads = self.writes = 0
         self.before: Callable[[], None] = lambda: None
         self.gate: asyncio.Event | None = None
 
@@ -60,4 +60,5 @@ class Watched:
         return found
 
     async def write(self, scope: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.writes += 1
         return await self._storage.write(scope, fn, *args, **kwargs)

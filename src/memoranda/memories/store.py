@@ -1,22 +1,36 @@
 """The SQL of the verbs that change memories, each a whole change within one transaction."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import cast
 from uuid import UUID
 
 from memoranda.memories import chain
 from memoranda.memories.audience import Audience
-from memoranda.memories.candidate import UNSET, Author, Candidate, Edit, Mark, mark_of, moved_key
-from memoranda.memories.chain import Head
-from memoranda.memories.changes.store import Change, append, begin, end, set_pinned, settle
+from memoranda.memories.candidate import (
+    UNSET,
+    Author,
+    Candidate,
+    Edit,
+    mark_of,
+    moved_key,
+)
+from memoranda.memories.changes.statement import (
+    ending,
+    make_room,
+    meet,
+    memory_of,
+    say,
+    taken,
+)
+from memoranda.memories.changes.store import Change, append, set_pinned, settle
 from memoranda.memories.errors import NotRestorable, unknown_memory
 from memoranda.memories.heads import store as heads
 from memoranda.memories.heads.store import audience, head_of
-from memoranda.memories.models import Memory, MemoryStatus
+from memoranda.memories.models import Memory
 from memoranda.memories.views import store as views
 from memoranda.memories.ways import Ways
 from memoranda.storage import Row, Transaction
-from memoranda.words.errors import Conflict, Invalid
+from memoranda.words.errors import Invalid
 
 __all__ = [
     "Ways",
@@ -51,8 +65,8 @@ def remember(
     """
     _check_future(tx, candidate)
     mark = mark_of(candidate.text)
-    met = _meet(tx, candidate, mark)
-    memory, changed = _say(tx, candidate, mark, met, memory_id=memory_id, action=action)
+    met = meet(tx, candidate, mark)
+    memory, changed = say(tx, candidate, mark, met, memory_id=memory_id, action=action)
     settle(tx, [changed._replace(author=decided_by or changed.author)], ways)
     return memory
 
@@ -150,7 +164,7 @@ def tombstone(
     chain.parent_of_tombstone(head_of(held))
     heads.check_version(tx, held, expected_version)
     named = action or ("forgotten" if continued_by_id is None else "merged")
-    ended = _end(tx, held, author, named, continued_by_id)
+    ended = ending(tx, held, author, named, continued_by_id)
     memory = views.ended(tx, memory_id)
     settle(tx, [ended], ways)
     return memory
@@ -168,11 +182,11 @@ def restore(
     held = heads.held(tx, memory_id)
     again = _restorable(tx, held, author)
     mark = mark_of(again.text)
-    rest = _make_room(tx, again, mark, memory_id)
+    rest = make_room(tx, again, mark, memory_id)
     head = append(tx, head_of(held), again, mark)
     back = Change(head, again.audience, author, action, again, fresh=True, active=1, forgotten=-1)
     settle(tx, [back, *rest], ways)
-    return _memory(tx, head, again, held)
+    return memory_of(tx, head, again, held)
 
 
 def hold(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
@@ -184,63 +198,12 @@ def hold(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
         tx.one(heads.HELD, memory=memory_id)
 
 
-class _Met(NamedTuple):
-    """The chain that a statement comes to, and its newest revision where a key names it; none begins one."""
-
-    row: Row | None
-    said: Row | None = None
-
-
-def _meet(tx: Transaction, candidate: Candidate, mark: Mark) -> _Met:
-    if candidate.subject_key is None:
-        return _Met(heads.holder_of(tx, candidate.audience, mark))
-    row = heads.held_by_key(tx, candidate.audience.spelled, candidate.subject_key)
-    return _Met(row, None if row is None else heads.said_in(tx, row.id, row.version))
-
-
-def _say(
-    tx: Transaction,
-    candidate: Candidate,
-    mark: Mark,
-    met: _Met,
-    *,
-    memory_id: UUID | None = None,
-    action: str | None = None,
-    moved: Row | None = None,
-) -> tuple[Memory, Change]:
-    """Write what a chain says from now on, or begin it, as what continues `moved`."""
-    of = (candidate.audience, candidate.author)
-    if met.row is None:
-        head = begin(tx, candidate, mark, memory_id=memory_id, moved=moved)
-        begun = Change(
-            head, *of, action or "created", candidate, fresh=True, active=1, pinned=head.pinned
-        )
-        return _memory(tx, head, candidate, moved), begun
-    parent, said = head_of(met.row), met.said
-    chain.parent_of_next(parent, same_text=said is None or said.text == candidate.text, now=tx.now)
-    if parent.holds(tx.now):
-        candidate = candidate._replace(pinned=candidate.pinned or parent.pinned)
-    head = append(tx, parent, candidate, mark)
-    added = Change(
-        head,
-        *of,
-        action or "updated",
-        candidate,
-        fresh=not parent.live,
-        active=not parent.live,
-        forgotten=-(not parent.live and said is not None and said.continued_by_id is None),
-        pinned=head.pinned - parent.pinned,
-        revived=parent.live and not parent.holds(tx.now),
-    )
-    return _memory(tx, head, candidate, met.row), added
-
-
 def _edit(
     tx: Transaction, held: Row, present: Candidate, wanted: Candidate, ways: Ways, *, action: str
 ) -> Memory:
     same = wanted.text == present.text
     mark = mark_of(wanted.text)
-    rest = [] if same else _make_room(tx, wanted, mark, held.id)
+    rest = [] if same else make_room(tx, wanted, mark, held.id)
     head = append(tx, head_of(held), wanted, mark)
     edited = Change(
         head,
@@ -252,7 +215,7 @@ def _edit(
         pinned=head.pinned - held.pinned,
     )
     settle(tx, [edited, *rest], ways)
-    return _memory(tx, head, wanted, held)
+    return memory_of(tx, head, wanted, held)
 
 
 def _pin(tx: Transaction, held: Row, wanted: Candidate, ways: Ways) -> Memory:
@@ -275,44 +238,17 @@ def _move(tx: Transaction, held: Row, present: Candidate, wanted: Candidate, way
     key = moved_key(held.subject_key, present.audience, wanted.audience, organization)
     there = wanted._replace(subject_key=key)
     mark = mark_of(there.text)
-    met = _meet(tx, there, mark)
+    met = meet(tx, there, mark)
     if met.row is not None and head_of(met.row).holds(tx.now):
-        raise _taken(head_of(met.row))
-    memory, begun = _say(tx, there, mark, met, action="moved", moved=held)
+        raise taken(head_of(met.row))
+    memory, begun = say(tx, there, mark, met, action="moved", moved=held)
     begun = begun._replace(
         vector_of=held.id if wanted.text == present.text else None,
         details={"continues_id": str(held.id)},
     )
-    ended = _end(tx, held, wanted.author, "moved", memory.id)
+    ended = ending(tx, held, wanted.author, "moved", memory.id)
     settle(tx, [begun, ended._replace(recorded=False)], ways)
     return memory
-
-
-def _end(
-    tx: Transaction, held: Row, author: Author, action: str, continued_by_id: UUID | None
-) -> Change:
-    return Change(
-        end(tx, head_of(held), author, continued_by_id),
-        heads.audience_of(held),
-        author,
-        action,
-        details={} if continued_by_id is None else {"continued_by_id": str(continued_by_id)},
-        active=-1,
-        forgotten=continued_by_id is None,
-        pinned=-held.pinned,
-    )
-
-
-def _make_room(tx: Transaction, wanted: Candidate, mark: Mark, memory_id: UUID) -> list[Change]:
-    """End the expired memory that still stands under this text. Raises `DuplicateMemory` for a live one."""
-    if wanted.subject_key is not None:
-        return []
-    other = heads.holder_of(tx, wanted.audience, mark, but=memory_id)
-    if other is None:
-        return []
-    if head_of(other).holds(tx.now):
-        raise chain.said_already(head_of(other))
-    return [_end(tx, other, wanted.author, "merged", memory_id)]
 
 
 def _restorable(tx: Transaction, held: Row, author: Author) -> Candidate:
@@ -337,40 +273,3 @@ def _restorable(tx: Transaction, held: Row, author: Author) -> Candidate:
 def _check_future(tx: Transaction, candidate: Candidate) -> None:
     if candidate.expires_at is not None and candidate.expires_at <= tx.now:
         raise Invalid("expires_at is in the past: give a time to come.", field="expires_at")
-
-
-def _taken(head: Head) -> Conflict:
-    return Conflict(
-        f"That audience has memory {head.memory_id} under this attribute or with this text already. "
-        "Forget one of them first.",
-        memory_id=str(head.memory_id),
-        version=head.version,
-    )
-
-
-def _memory(tx: Transaction, head: Head, said: Candidate, used: Row | None) -> Memory:
-    """The memory as it now stands; `used` is the chain whose use it goes on counting."""
-    author = said.author
-    return Memory(
-        id=head.memory_id,
-        user_id=said.audience.user_id,
-        agent_id=said.audience.agent_id,
-        subject_key=said.subject_key,
-        status=MemoryStatus.ACTIVE,
-        version=head.version,
-        text=said.text,
-        title=said.title,
-        category=said.category,
-        tags=said.tags,
-        pinned=head.pinned,
-        origin=author.origin,
-        author_user_id=author.user_id,
-        author_agent_id=author.agent_id,
-        run_id=author.run_id,
-        conversation_id=author.conversation_id,
-        expires_at=head.expires_at,
-        created_at=head.created_at,
-        recorded_at=tx.now,
-        uses=used.uses if used else 0,
-        used_at=used.used_at if used else None,
-    )

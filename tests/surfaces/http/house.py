@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -52,6 +52,10 @@ class Rows:
     key: str
     run: str
     memory: str
+    forgotten: str
+    proposal: str
+    spare: str
+    discarded: str
     conversation: str
     source: str
     failed_source: str
@@ -137,6 +141,16 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         identity: str = response.json()["id"]
         return identity
 
+    # Past the routes, whose rates some tests set very low.
+    who = await memoranda.access.authenticate(owner.key or "")
+
+    async def proposed(name: str) -> str:
+        made = await memoranda.proposals.propose(
+            who, f"{word} {name}", user_id=UUID(user), agent_id=UUID(agent)
+        )
+        assert made.proposal is not None
+        return str(made.proposal.id)
+
     user = await made("/v1/users", name=f"{word} user", external_id=f"{word}-user")
     agent = await made("/v1/agents", slug=f"{word}-agent", external_id=f"{word}-external")
     subject = {"user_id": user, "agent_id": agent}
@@ -150,6 +164,8 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
     await owner.post("/v1/policies", {"name": word, "policy": policy()})
     source = await add(owner, f"# {word}\n\nThe {word} grows in spring.\n", f"{word}.md")
     failed = await add(owner, b"\x00\x01\x02" * 50, f"{word}.bin", kind="text")
+    forgotten = await memoranda.memories.remember(who, f"{word} forgotten", user_id=UUID(user))
+    await memoranda.memories.forget(who, forgotten.id)
     rows = Rows(
         word=word,
         user=user,
@@ -157,11 +173,16 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         key=await made("/v1/keys", role="owner", name=f"{word} key"),
         run=run,
         memory=await made("/v1/memories", text=f"{word} memory", user_id=user),
+        forgotten=str(forgotten.id),
+        proposal=await proposed("proposal"),
+        spare=await proposed("spare"),
+        discarded=await proposed("discarded"),
         conversation=conversation,
         source=source,
         failed_source=failed,
         policy=word,
     )
+    await memoranda.proposals.discard(who, UUID(rows.discarded))
     await memoranda.worker.drain()
     return rows
 

@@ -147,7 +147,10 @@ async def test_hostile_paths_are_not_found(house: House) -> None:
             before, _, rest = path.partition("{")
             for text in IN_PATH:
                 response = await house.owner.send(method, before + text + rest.partition("}")[2])
-                assert response.status_code in {404, 405, 415, 422}, (name, text)
+                # `..` leads up before it is sent, and may meet the list that a row is in.
+                met = house.contract.operation_of(method, response.request.url.path)
+                told = response.status_code in {404, 405, 415, 422}
+                assert told or met not in {None, name}, (name, text)
 
 
 async def test_hostile_queries_never_break_a_route(house: House) -> None:

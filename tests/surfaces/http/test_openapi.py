@@ -83,8 +83,8 @@ def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
     answer = described["paths"]["/v1/memories"]["get"]["responses"]["200"]["content"]
     assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/MemoryPage"}
     assert schemas["MemoryPage"]["title"] == "MemoryPage"
-    held = ("Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "RunLog")
-    assert pages == {f"{name}Page" for name in (*held, "Source", "User")}
+    held = {"Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "Proposal"}
+    assert pages == {f"{name}Page" for name in (*held, "RunLog", "Source", "User")}
 
 
 def test_the_names_that_callers_build_on_are_there(operations: Operations) -> None:

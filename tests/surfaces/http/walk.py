@@ -56,6 +56,15 @@ def brief(named: Callable[[Rows], dict[str, object]]) -> Step:
     )
 
 
+def patch(path: str, roles: frozenset[str], body: Callable[[Rows], object]) -> Step:
+    """A PATCH, likewise."""
+    return Step(
+        lambda api, rows: api.send("PATCH", path.format(**vars(rows)), json=body(rows)),
+        "{" in path,
+        roles,
+    )
+
+
 def upload(api: Api, rows: Rows) -> Awaitable[httpx.Response]:
     files = {"file": ("a.md", "# Plants\n\nThey grow.\n")}
     return api.post("/v1/knowledge/sources", files=files, data={"title": "Plants"})
@@ -127,7 +136,61 @@ STEPS: dict[str, list[Step]] = {
             names_rows=True,
         ),
     ],
-    "GET /v1/memories": [get("/v1/memories", EVERYBODY)],
+    "GET /v1/memories": [
+        get("/v1/memories", EVERYBODY),
+        get("/v1/memories?status=forgotten", EVERYBODY),
+        get("/v1/memories?pinned_only=true&oldest_first=true", EVERYBODY),
+        get("/v1/memories?as_of=2026-01-01T00:00:00Z", EVERYBODY),
+    ],
+    "POST /v1/memories/search": [
+        post("/v1/memories/search", EVERYBODY, lambda _: {"query": "memory"}),
+        post(
+            "/v1/memories/search",
+            EVERYBODY,
+            lambda rows: {"query": rows.word, "user_id": rows.user},
+        ),
+    ],
+    "POST /v1/memories/recall": [
+        post("/v1/memories/recall", EVERYBODY, lambda _: {"query": "memory"}),
+        post(
+            "/v1/memories/recall",
+            WRITERS,
+            lambda rows: {"query": rows.word, "run_id": rows.run},
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/memories/stats": [get("/v1/memories/stats", EVERYBODY)],
+    "PATCH /v1/memories/{memory_id}": [
+        patch("/v1/memories/{memory}", PEOPLE, lambda rows: {"text": f"{rows.word} corrected"}),
+        patch("/v1/memories/{memory}", PEOPLE, lambda _: {"title": "Plants", "pinned": True}),
+    ],
+    "POST /v1/memories/{memory_id}/restore": [post("/v1/memories/{forgotten}/restore", PEOPLE)],
+    "POST /v1/memories/proposals": [
+        post("/v1/memories/proposals", WRITERS, lambda _: {"text": "Prefers tea."}),
+        post(
+            "/v1/memories/proposals",
+            WRITERS,
+            lambda rows: {"text": "Prefers rain.", **subject(rows)},
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/memories/proposals": [
+        get("/v1/memories/proposals", EVERYBODY),
+        get("/v1/memories/proposals?status=discarded", EVERYBODY),
+    ],
+    "GET /v1/memories/proposals/{proposal_id}": [
+        get("/v1/memories/proposals/{proposal}", EVERYBODY)
+    ],
+    "POST /v1/memories/proposals/{proposal_id}/accept": [
+        post("/v1/memories/proposals/{proposal}/accept", PEOPLE, lambda _: {"text": "A plant."})
+    ],
+    "POST /v1/memories/proposals/{proposal_id}/discard": [
+        post("/v1/memories/proposals/{spare}/discard", PEOPLE)
+    ],
+    "POST /v1/memories/proposals/{proposal_id}/restore": [
+        post("/v1/memories/proposals/{discarded}/restore", PEOPLE)
+    ],
+    "POST /v1/memories/tidy-up": [post("/v1/memories/tidy-up", PEOPLE)],
     "GET /v1/memories/{memory_id}": [get("/v1/memories/{memory}", EVERYBODY)],
     "GET /v1/memories/{memory_id}/history": [get("/v1/memories/{memory}/history", EVERYBODY)],
     "POST /v1/policies": [
@@ -179,5 +242,17 @@ STEPS: dict[str, list[Step]] = {
         )
     ],
     "POST /v1/memories/{memory_id}/forget": [post("/v1/memories/{memory}/forget", PEOPLE)],
+    "POST /v1/memories/{memory_id}/erase": [post("/v1/memories/{memory}/erase", OWNER)],
+    "POST /v1/memories/erase-user": [
+        post(
+            "/v1/memories/erase-user",
+            OWNER,
+            lambda rows: {"user_id": rows.user},
+            names_rows=True,
+        )
+    ],
+    "POST /v1/memories/forget-all": [
+        post("/v1/memories/forget-all", OWNER, lambda _: {"confirm": "FORGET ALL"})
+    ],
     "POST /v1/keys/{key_id}/revoke": [post("/v1/keys/{key}/revoke", OWNER)],
 }

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from memoranda.memories.candidate import words_of
 from memoranda.memories.finding import store
 from memoranda.memories.finding.fuse import Ranked, best_first, fuse
 from memoranda.memories.finding.recall import Offered
 from memoranda.memories.finding.store import Reader
-from memoranda.memories.models import FoundMemory, Memory
+from memoranda.memories.models import FoundMemory, Match, Memory
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
-from memoranda.search.terms import read_query
+from memoranda.search.terms import Query, read_passage, read_query
+from memoranda.search.texts.rank import words_held
 from memoranda.search.vectors.service import Nearest
 from memoranda.storage import Transaction
 from memoranda.words.text import fold
@@ -47,8 +49,9 @@ def search(
     tx: Transaction, reader: Reader, wanted: Wanted, nearest: Nearest | None, limit: int
 ) -> list[FoundMemory]:
     """At most `limit` memories, best first: near in meaning or words, or holding the query literally."""
+    query = read_query(wanted.query)
     meaning = store.near(tx, reader, nearest)
-    words = store.worded(tx, reader, read_query(wanted.query), at_least=SEARCH_SCORE)
+    words = store.worded(tx, reader, query, at_least=SEARCH_SCORE)
     letters = store.literal(
         tx,
         reader,
@@ -59,27 +62,38 @@ def search(
     ranked = fuse(meaning, words, letters, at_least=SEARCH_SCORE)
     kept = _front(tx, reader, ranked, wanted, limit)
     return [
-        FoundMemory(memory=kept[each.memory_id], match=each.match)
-        for each in best_first(ranked)
-        if each.memory_id in kept
+        FoundMemory(memory=memory, match=_told(match, memory, query))
+        for memory_id, match in best_first(ranked)
+        if (memory := kept.get(memory_id))
     ]
 
 
 def recall(
-    tx: Transaction, reader: Reader, query: str, nearest: Nearest | None, limit: int
+    tx: Transaction, reader: Reader, text: str, nearest: Nearest | None, limit: int
 ) -> Offers:
     """The pinned memories, the newest first, and at most `limit` others, best first."""
+    query = read_query(text)
     meaning = store.near(tx, reader, nearest)
-    words = store.worded(tx, reader, read_query(query), at_least=RECALL_SCORE)
+    words = store.worded(tx, reader, query, at_least=RECALL_SCORE)
     ranked = best_first(fuse(meaning, words, (), at_least=RECALL_SCORE))
     match_of = {each.memory_id: each.match for each in ranked}
-    pinned = [Offered(each, match_of.get(each.id)) for each in store.pinned(tx, reader)]
-    others = [
-        each.memory_id for each in ranked if each.memory_id not in {p.memory.id for p in pinned}
-    ]
-    near = store.by_id(tx, reader, others[:limit])
-    found = [Offered(near[each], match_of[each]) for each in others[:limit] if each in near]
-    return Offers(*([_literal(offer, fold(query)) for offer in part] for part in (pinned, found)))
+    pinned = {memory.id: memory for memory in store.pinned(tx, reader)}
+    others = [each.memory_id for each in ranked if each.memory_id not in pinned][:limit]
+    near = store.by_id(tx, reader, others)
+    letters = fold(text)
+
+    def offer(memory: Memory) -> Offered:
+        match = match_of.get(memory.id)
+        if match is None:
+            return Offered(memory)
+        exact = bool(letters) and letters in fold(memory.text or "")
+        told = _told(match, memory, query)
+        return Offered(memory, told.model_copy(update={"literal": exact}))
+
+    return Offers(
+        [offer(memory) for memory in pinned.values()],
+        [offer(near[each]) for each in others if each in near],
+    )
 
 
 def _front(
@@ -99,8 +113,9 @@ def _front(
     return {memory.id: memory for memory in kept[:limit]}
 
 
-def _literal(offer: Offered, letters: str) -> Offered:
-    """The offer, saying so where its text holds the whole query."""
-    if offer.match is None or not letters or letters not in fold(offer.memory.text or ""):
-        return offer
-    return offer._replace(match=offer.match.model_copy(update={"literal": True}))
+def _told(match: Match, memory: Memory, query: Query) -> Match:
+    """The match with all words of the query that the memory holds, also where others scored more."""
+    if match.words:
+        return match
+    said = words_of(memory.title, memory.text or "", memory.category, memory.tags)
+    return match.model_copy(update={"words": words_held(query, read_passage(said).counts)})

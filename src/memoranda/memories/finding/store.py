@@ -1,10 +1,11 @@
 """The SQL of finding. Whom a memory may be shown to stands in every statement, before any limit."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, Self
 from uuid import UUID
 
-from sqlalchemy import Boolean, and_, bindparam, func, or_, select, update
+from sqlalchemy import Boolean, and_, bindparam, case, func, or_, select, update
 
 from memoranda.memories.limits import COLLECTION
 from memoranda.memories.models import Memory
@@ -17,17 +18,15 @@ from memoranda.search.texts.store import TextHit
 from memoranda.search.vectors.service import Nearest
 from memoranda.search.vectors.store import current
 from memoranda.storage import Transaction, contains, one_of
-from memoranda.storage.tables import memories, run_logs, search_postings
+from memoranda.storage.tables import memories, run_logs
 from memoranda.words.subject import ContextSubject
 
 STEP: Final = "memory-recall"
 """What a recall is called in the log of its run."""
-ROWS_OF_TERM: Final = 20_000
-"""How many texts of one word are looked at, the newest first: all of them the reader's to know."""
 MOST_PINNED: Final = 1_000
 EVERY: Final = 2**31 - 1
 
-m, p = memories.c, search_postings.c
+m = memories.c
 # `= NULL` is never true: a reader without a user meets no user's memory.
 KNOWN: Final = and_(
     m.live,
@@ -44,14 +43,13 @@ KNOWN: Final = and_(
 )
 NEWEST: Final = (m.recorded_at.desc(), m.id.desc())
 
-HOW_MANY: Final = select(func.count().label("memories")).select_from(memories).where(KNOWN)
+# Of all that the indexes hold: how much the reader may know.
+HOW_MANY: Final = select(
+    func.count().label("held"), func.coalesce(func.sum(case((KNOWN, 1), else_=0)), 0).label("known")
+).where(m.live)
 AMONG: Final = select(m.id).where(KNOWN, one_of(m.id, "ids"))
-HOLDING: Final = (
-    select(p.document_id, p.postings)
-    .select_from(search_postings.join(memories, m.id == p.document_id))
-    .where(p.collection == bindparam("in_collection"), p.term == bindparam("wanted"), KNOWN)
-    .order_by(p.document_id.desc())
-    .limit(bindparam("most"))
+KNOWN_ONES: Final = texts.shelf(
+    lambda rows: select(m.id).where(m.id == rows.c.document_id, KNOWN).exists()
 )
 LITERAL: Final = (
     select(m.id)
@@ -103,9 +101,7 @@ def near(tx: Transaction, reader: Reader, nearest: Nearest | None) -> dict[UUID,
     known = [row.id for row in tx.all(AMONG, **_of(tx, reader), ids=ids)]
     text_of = current(tx, COLLECTION, nearest.model, known)
     return {
-        hit.item_id: hit.score
-        for hit in nearest.hits
-        if text_of.get(hit.item_id) == hit.text_id
+        hit.item_id: hit.score for hit in nearest.hits if text_of.get(hit.item_id) == hit.text_id
     }
 
 
@@ -114,10 +110,10 @@ def worded(
 ) -> dict[UUID, TextHit]:
     """What holds words of the query. Nothing but what the reader may know says how rare a word is."""
     of = _of(tx, reader)
-    total: Any = tx.one(HOW_MANY, **of)
-    hits = texts.find(tx, COLLECTION, query, total=total.memories, at_least=at_least)
-    known = {row.id for row in tx.all(AMONG, **of, ids=[hit.item_id for hit in hits])}
-    return {hit.item_id: hit for hit in hits if hit.item_id in known}
+    there: Any = tx.one(HOW_MANY, **of)
+    found = partial(texts.find, tx, COLLECTION, query, total=there.known, at_least=at_least)
+    hits = found() if there.known == there.held else found(on=KNOWN_ONES, **of)
+    return {hit.item_id: hit for hit in hits}
 
 
 def literal(

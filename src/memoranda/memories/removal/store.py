@@ -29,7 +29,7 @@ OF_USER: Final = select(m.id).where(m.user_id == bindparam("user")).order_by(m.i
 SOME_OF_USER: Final = OF_USER.limit(bindparam("most"))
 LONG_FORGOTTEN: Final = (
     select(m.id)
-    .where(m.live.is_(False), m.recorded_at <= bindparam("before"))
+    .where(~m.live, m.recorded_at <= bindparam("before"))
     .order_by(m.recorded_at, m.id)
     .limit(bindparam("most"))
 )

@@ -51,7 +51,11 @@ _WAITING = (
     .where(or_(p.user_id.is_(None), p.user_id == bindparam("user")))
 )
 WAITING_FOR_MEMBER: Final = _WAITING
-WAITING_OF_AGENT: Final = _WAITING.where(p.author_agent_id == bindparam("agent"))
+# An agent knows what it proposed itself.
+WAITING_OF_AGENT: Final = _WAITING.where(
+    p.author_agent_id == bindparam("agent"),
+    or_(p.agent_id.is_(None), p.agent_id == bindparam("agent")),
+)
 
 
 def of(tx: Transaction, who: Principal, ways: Ways) -> MemoryStats:

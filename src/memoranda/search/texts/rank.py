@@ -96,7 +96,7 @@ def rank(
             if length is not None:
                 score = max(least, _score(curve, scale.cover(terms, length)))
             if score >= at_least:
-                words = words or _words(query, frozenset(terms))
+                words = words or words_held(query, frozenset(terms))
                 hits.append(TextHit(item_id, score, words))
     return sorted(hits, key=lambda hit: (-hit.score, hit.item_id))
 
@@ -114,7 +114,7 @@ def _bar(at_least: float) -> float:
     return calibration_of(WORDS).cosine(at_least) - 10.0**-DIGITS
 
 
-def _words(query: Query, terms: Collection[str]) -> tuple[str, ...]:
+def words_held(query: Query, terms: Collection[str]) -> tuple[str, ...]:
     """What was found, in the query's order: words as typed, or those pairs of a stretch that are there."""
     found: dict[str, None] = {}
     for asked, typed in query.words.items():

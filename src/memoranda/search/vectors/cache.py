@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from memoranda.search.vectors.matrix import Changed, Snapshot, VectorMatrix
-from memoranda.search.vectors.store import changes, serving
+from memoranda.search.vectors.matrix import Snapshot, VectorMatrix
+from memoranda.search.vectors.store import changes, rows_of, serving
 from memoranda.storage import Storage, Transaction
 
 logger = logging.getLogger(__name__)
@@ -122,9 +122,10 @@ def read_on(tx: Transaction, collection: str, known: Known | None) -> Known | No
         or tx.now - known.seen_at > OLDEST
     ):
         known = Known(now.model, now.since)
+        known.matrix.expect(rows_of(tx, collection, now.model))
     while known.stamp < now.stamp:
         rows = changes(tx, collection, now.model, known.stamp, PAGE)
-        known.matrix.apply([Changed(row.item_id, row.text_id, row.vector) for row in rows])
+        known.matrix.apply(rows)
         known.stamp = rows[-1].stamp if len(rows) == PAGE else now.stamp
     known.seen_at = tx.now
     return known

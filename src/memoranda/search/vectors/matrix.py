@@ -16,6 +16,7 @@ DIGITS: Final = 6
 _KEPT: Final = np.dtype("<f2")
 _BYTES_BESIDE: Final = 320  # of a row, beside its numbers: two ids and the item's place
 _FIRST: Final = 64
+_SPARE: Final = 8
 _MOST_GONE: Final = 0.25
 _TIE: Final = 2e-6
 
@@ -85,6 +86,7 @@ class VectorMatrix:
         self._texts: list[UUID] = []
         self._places: dict[UUID, int] = {}
         self._gone: list[int] = []
+        self._expected = 0
 
     @property
     def nbytes(self) -> int:
@@ -97,15 +99,22 @@ class VectorMatrix:
         gone = np.array(self._gone, np.intp)
         return Snapshot(self.model, rows, self._items, self._texts, gone)
 
+    def expect(self, rows: int) -> None:
+        """Make room for so many rows at the first ones, and not again and again."""
+        self._expected = rows
+
     def apply(self, changes: Sequence[Changed]) -> None:
         """Take changes in, of each item one."""
-        places = (self._places.pop(each.item_id, None) for each in changes)
-        self._gone += [place for place in places if place is not None]
+        if self._places:
+            places = (self._places.pop(each.item_id, None) for each in changes)
+            self._gone += [place for place in places if place is not None]
         if len(self._gone) > _MOST_GONE * len(self._items):
             self._leave_out()
         vectors = [each for each in changes if each.vector]
         if not self._items and vectors:
-            self._rows = _room(_FIRST, len(vectors[0].vector or b"") // _KEPT.itemsize)
+            self._rows = _room(
+                max(self._expected, _FIRST), len(vectors[0].vector or b"") // _KEPT.itemsize
+            )
         size = self._rows.shape[1] * _KEPT.itemsize
         self._add([each for each in vectors if len(each.vector or b"") == size])
 
@@ -116,7 +125,7 @@ class VectorMatrix:
         rows = np.frombuffer(packed, _KEPT).reshape(len(changes), -1)
         start, end = len(self._items), len(self._items) + len(changes)
         if end > len(self._rows):
-            more = _room(max(end, 2 * start), rows.shape[1])
+            more = _room(end + end // _SPARE, rows.shape[1])
             more[:start] = self._rows[:start]
             self._rows = more
         self._rows[start:end] = rows

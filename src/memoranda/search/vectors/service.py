@@ -1,5 +1,6 @@
 """Searching by meaning: which of an organization's texts are nearest to a query."""
 
+import asyncio
 import logging
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -7,11 +8,13 @@ from uuid import UUID
 from anyio import to_thread
 
 from memoranda.search.embedders.choice import Embedders
+from memoranda.search.embedders.one_thread import one_thread
 from memoranda.search.vectors.cache import VectorCache
 from memoranda.search.vectors.matrix import Hit, Snapshot
 from memoranda.search.vectors.queries import QueryVectors
 from memoranda.settings import MEGABYTE
 from memoranda.storage import Storage
+from memoranda.storage.signals import EMBEDDING, signal
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +48,8 @@ class Vectors:
     ) -> None:
         self.embedders = embedders
         self.collection = collection
+        self._storage = storage
+        self._noticed: dict[UUID, asyncio.Task[None]] = {}
         self._cache = VectorCache(storage, collection, max_bytes=cache_mb * MEGABYTE)
         self._queries = QueryVectors(timeout_s=timeout_s, rest_s=rest_s)
 
@@ -62,6 +67,8 @@ class Vectors:
         The items are not filtered: whoever shows them asks what they say now, and for whom.
         """
         snapshot = await self._cache.fresh(organization_id)
+        if snapshot is None or snapshot.model != self.models[0]:
+            self._notice(organization_id)
         if snapshot is None:
             return Nearest([], self.models[0])
         embedder = self.embedders.of(snapshot.model)
@@ -70,7 +77,8 @@ class Vectors:
             return None
 
         def compare() -> list[Hit]:
-            return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
+            with one_thread():
+                return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
 
         small = snapshot.rows.size <= SMALL
         return Nearest(compare() if small else await to_thread.run_sync(compare), snapshot.model)
@@ -85,9 +93,17 @@ class Vectors:
 
     async def close(self) -> None:
         """Let go of what is under way and of the embedders; the storage may be closed after this."""
+        await asyncio.gather(*self._noticed.values(), return_exceptions=True)
         await self._queries.close()
         await self._cache.close()
         await self.embedders.close()
+
+    def _notice(self, organization_id: UUID) -> None:
+        """Tell a worker, once, that another model serves than is to; no search waits for that or fails by it."""
+        if organization_id not in self._noticed:
+            telling = asyncio.create_task(self._storage.write(organization_id, signal, EMBEDDING))
+            telling.add_done_callback(lambda task: task.cancelled() or task.exception())
+            self._noticed[organization_id] = telling
 
 
 def _fits(snapshot: Snapshot, size: int) -> bool:

@@ -215,6 +215,12 @@ def changes(tx: Transaction, collection: str, model: str, after: int, most: int)
     return tx.all(statement, in_collection=collection, of_model=model, after=after, most=most)
 
 
+def rows_of(tx: Transaction, collection: str, model: str) -> int:
+    """Return how many rows a model has, with a vector and without."""
+    counted: Row = tx.one(ROWS, in_collection=collection, of_model=model)
+    return int(counted.rows)
+
+
 def waiting(tx: Transaction, collection: str, models: Sequence[str]) -> bool:
     """Whether a vector of these models is still to be made, by whomever and whenever."""
     return any(
@@ -226,11 +232,10 @@ def waiting(tx: Transaction, collection: str, models: Sequence[str]) -> bool:
 def progress(tx: Transaction, collection: str, model: str) -> Progress:
     """Return how far a model's vectors are made."""
     of = {"in_collection": collection, "of_model": model}
-    counted: Row = tx.one(ROWS, **of)
     unmade = {row.failures: row.rows for row in tx.all(UNMADE, **of)}
     left = sum(rows for failures, rows in unmade.items() if failures >= TRIES)
     return Progress(
-        made=counted.rows - sum(unmade.values()),
+        made=rows_of(tx, collection, model) - sum(unmade.values()),
         waiting=sum(unmade.values()) - left - unmade.get(DROPPED, 0),
         given_up=left,
     )

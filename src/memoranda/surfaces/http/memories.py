@@ -20,10 +20,17 @@ from memoranda.memories.models import (
 from memoranda.memories.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import Body, Cursor, Flag, Listing, Moment, Number
+from memoranda.surfaces.http.pages import (
+    Body,
+    Cursor,
+    Flag,
+    Listing,
+    Moment,
+    Number,
+)
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
-from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly
+from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, OverLimit, ReadOnly
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["memories"], route_class=Operation)
@@ -67,12 +74,6 @@ class MemoryChange(Body):
     expected_version: Number | None = None
 
 
-class MemoryToForget(Body):
-    """At which version; any, where it is left out."""
-
-    expected_version: Number | None = None
-
-
 class MemoryQuery(Body):
     """What to look for, and for whom: without a user or agent, in all that the caller may read."""
 
@@ -103,7 +104,7 @@ async def remember(body: MemoryToKeep, who: Caller, product: Product) -> Memory:
 
 
 @routes.get("/memories")
-@raises(NotFound)
+@raises(NotFound, OverLimit)
 @counted(Rate.LISTS)
 async def list_memories(
     who: Caller,
@@ -193,14 +194,11 @@ async def memory_history(memory_id: UUID, who: Caller, product: Product) -> List
 
 
 @routes.post("/memories/{memory_id}/forget")
-@raises(Conflict, StaleVersion, ReadOnly, ToolPolicyRequired)
+@raises(Conflict, ReadOnly, ToolPolicyRequired)
 @counted(Rate.MEMORY_WRITES)
-async def forget(
-    memory_id: UUID, who: Caller, product: Product, body: MemoryToForget | None = None
-) -> Memory:
+async def forget(memory_id: UUID, who: Caller, product: Product) -> Memory:
     """Forget a memory. The answer says until when it may be restored."""
-    expected = None if body is None else body.expected_version
-    return await product.memories.forget(who, memory_id, expected_version=expected)
+    return await product.memories.forget(who, memory_id)
 
 
 @routes.post("/memories/{memory_id}/restore")

@@ -23,7 +23,7 @@ routes = APIRouter(prefix="/v1", tags=["proposals"], route_class=Operation)
 
 
 class Acceptance(Body):
-    """What the memory is to say, where that is not what was proposed."""
+    """What the memory is to say, where that is not what was proposed; `{}` where it is."""
 
     text: str | None = None
 
@@ -61,11 +61,10 @@ async def get_proposal(proposal_id: UUID, who: Caller, product: Product) -> Prop
 @raises(Conflict, DuplicateMemory, MemoriesFull, StaleVersion, ReadOnly, ToolPolicyRequired)
 @counted(Rate.MEMORY_WRITES)
 async def accept_proposal(
-    proposal_id: UUID, who: Caller, product: Product, body: Acceptance | None = None
+    proposal_id: UUID, body: Acceptance, who: Caller, product: Product
 ) -> Memory:
-    """Let a proposal become a memory."""
-    text = None if body is None else body.text
-    return await product.proposals.accept(who, proposal_id, text=text)
+    """Let a proposal become a memory, as it was proposed or with another text."""
+    return await product.proposals.accept(who, proposal_id, text=body.text)
 
 
 @routes.post("/memories/proposals/{proposal_id}/discard", status_code=204)

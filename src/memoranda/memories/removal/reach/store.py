@@ -26,7 +26,7 @@ CHAINS: Final = (
 )
 # What was moved or merged away ends in a tombstone that says where it went on.
 WENT_INTO: Final = (
-    select(m.id).select_from(_AT_HEAD).where(m.live.is_(False), one_of(r.continued_by_id, "ids"))
+    select(m.id).select_from(_AT_HEAD).where(~m.live, one_of(r.continued_by_id, "ids"))
 )
 SAID: Final = select(r.memory_id, r.text).where(one_of(r.memory_id, "ids"), r.text.is_not(None))
 PROPOSALS: Final = (
