@@ -15,7 +15,7 @@ from memoranda.jobs import nightly as room
 from memoranda.jobs.nightly import NAME, Nightly, Step, next_time
 from memoranda.jobs.schedule import store
 from memoranda.jobs.worker import Worker
-from memoranda.storage import PLATFORM, Storage
+from memoranda.storage import PLATFORM, Storage, Transaction
 from memoranda.words.ids import new_id
 
 AT = time(4, 13)
@@ -174,19 +174,25 @@ async def test_a_turn_that_was_lost_is_ended_and_not_finished(night: Night) -> N
     await night.nightly().serve(new_id())
     night.now += timedelta(days=1)
     night.held_up.clear()
-    slow = asyncio.create_task(night.nightly(lease=timedelta(seconds=0.3)).serve(new_id()))
-    await asyncio.sleep(0.02)
-    night.now += timedelta(seconds=1)
-    thief = new_id()
-    assert await night.storage.write(PLATFORM, store.take, NAME, thief, LEASE)
-    await asyncio.sleep(0.2)
+    loser, winner = new_id(), new_id()
+    losing = asyncio.create_task(night.nightly(lease=timedelta(seconds=0.3)).serve(loser))
+    async with asyncio.timeout(PATIENCE_S):
+        while not await night.storage.write(PLATFORM, store.hold, NAME, loser, LEASE):
+            await asyncio.sleep(0.01)
+
+    def take_over(tx: Transaction) -> bool:
+        store.hand_back(tx, NAME, loser)
+        return store.take(tx, NAME, winner, LEASE)
+
+    assert await night.storage.write(PLATFORM, take_over)
+    await asyncio.sleep(0.3)
     night.held_up.set()
-    await asyncio.wait_for(slow, PATIENCE_S)
+    await asyncio.wait_for(losing, PATIENCE_S)
     assert night.ran.total() <= 1
+    assert not await night.storage.write(PLATFORM, store.finish, NAME, loser, NOON)
+    assert await night.storage.write(PLATFORM, store.hold, NAME, winner, LEASE)
     due = await night.storage.read(PLATFORM, store.due, NAME)
-    assert due.at < due.now < (due.held_until or due.at)
-    assert not await night.storage.write(PLATFORM, store.finish, NAME, new_id(), NOON)
-    assert await night.storage.write(PLATFORM, store.hold, NAME, thief, LEASE)
+    assert due.at < due.now
 
 
 async def test_a_worker_that_is_stopped_in_order_leaves_its_turn_to_another_at_once(

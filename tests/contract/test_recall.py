@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from memoranda.access.models import Principal
@@ -508,6 +509,17 @@ async def test_a_recall_answers_before_its_trace_is_written_and_whatever_becomes
     assert await used(desk, near) == 1
 
 
+def deadlocks(database_url: str) -> int:
+    """How many the server has had to break in this database."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_stat_force_next_flush()")
+        row = connection.execute(
+            "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 async def test_many_runs_that_recall_the_same_memories_at_once_count_each_and_never_deadlock(
     lone_desk: Desk, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -535,6 +547,7 @@ async def test_many_runs_that_recall_the_same_memories_at_once_count_each_and_ne
     assert "not noted" not in caplog.text
     if second is not lone_desk.storage:
         await second.close()
+        assert deadlocks(database_url) == 0, "nor was one met and tried again"
 
 
 async def test_a_run_that_is_not_the_callers_is_refused_and_its_log_untouched(desk: Desk) -> None:

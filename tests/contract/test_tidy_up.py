@@ -125,9 +125,10 @@ async def test_what_is_for_others_is_never_merged(
 async def test_forgotten_and_expired_memories_are_not_looked_at(
     memories: Memories, proposals: Proposals, acme: Tenant, clock: SteppedClock
 ) -> None:
-    gone, soon, _ = await remembered(memories, acme)
-    await memories.forget(acme.owner, gone.id)
-    await memories.update(acme.owner, soon.id, expires_at=clock.now + timedelta(hours=1))
+    ends = clock.now + timedelta(hours=1)
+    await remembered(memories, acme, expires_at=ends)
+    held = await remembered(memories, acme, ("likes cocoa", "Likes cocoa."))
+    await memories.forget(acme.owner, held[0].id)
     clock.tick(timedelta(hours=1))
     assert await proposals.tidy_up(acme.owner) == []
 

@@ -11,7 +11,7 @@ import pytest
 
 from memoranda.jobs.worker import Worker
 from memoranda.storage import PLATFORM, Scope, Storage
-from memoranda.storage.signals import signal, signals
+from memoranda.storage.signals import Signal, signal, signals
 from memoranda.words.ids import new_id
 
 SOON = timedelta(milliseconds=10)
@@ -166,3 +166,22 @@ async def test_a_wake_reaches_every_kind(
         worker.wake()
         await letters.finished(1)
         await parcels.finished(1)
+
+
+async def test_a_worker_that_was_woken_goes_back_to_rest(
+    storage: Storage, letters: Errands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    look = Worker._raised
+
+    async def counted(worker: Worker, chore: Errands) -> list[Signal]:
+        looks.append(chore)
+        return await look(worker, chore)
+
+    monkeypatch.setattr(Worker, "_raised", counted)
+    worker = Worker(storage, [letters], poll=timedelta(seconds=60))
+    async with working(worker):
+        await asyncio.sleep(0.1)
+        worker.wake()
+        await asyncio.sleep(0.3)
+    assert len(looks) == 2

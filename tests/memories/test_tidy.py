@@ -253,6 +253,19 @@ def test_any_text_can_be_read_and_saying_the_same_goes_both_ways(one: str, other
     assert same(ours, theirs) == same(theirs, ours)
     assert opposed(ours, theirs) == opposed(theirs, ours)
     assert not opposed(ours, ours)
+    assert not (same(ours, theirs) and opposed(ours, theirs))
+
+
+@given(pair=st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)))
+def test_what_is_opposed_never_says_the_same(pair: tuple[str, str]) -> None:
+    ours, theirs = map(read, pair)
+    assert not (same(ours, theirs) and opposed(ours, theirs))
+
+
+def test_a_vague_text_joins_no_two_that_are_opposed() -> None:
+    texts = ["The user is a client", "Client", "User has a client"]
+    assert [same(read(texts[1]), read(each)) for each in texts] == [True] * 3
+    assert groups(texts) == [set(texts[:2])]
 
 
 def test_a_merge_is_bounded_and_takes_the_newest() -> None:

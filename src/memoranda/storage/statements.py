@@ -36,6 +36,9 @@ _SCOPE, _OWNER, _PARENT = SCOPE.key, OWNER.key, PARENT.key
 _STATEMENTS: Final = {Select, CompoundSelect, Insert, UpsertInsert, Update, Delete}
 
 
+_Plan: TypeAlias = list[tuple[int, str, Callable[[Any], Any] | None, bool]]
+
+
 class Dialects(NamedTuple):
     """One database's two dialects: their compilers add an organization's predicate, or the platform's."""
 
@@ -74,6 +77,7 @@ class Prepared:
         binds = [bind for bind in binds if bind[0] not in self._ids]
         self._binds = [(place, convert) for place, convert in binds if convert is not None]
         self._with_none = frozenset(place for place, kind in enumerate(kinds) if takes_none(kind))
+        self._plans: dict[tuple[str, ...], _Plan] = {}
         self._known = {
             name: bind.value for name, bind in compiled.binds.items() if not bind.required
         }
@@ -92,12 +96,42 @@ class Prepared:
         for place in self._ids:
             value = picked[place]
             if value is not None:
-                picked[place] = f"{value.int:032x}"
+                picked[place] = _hex(value)
         for place, convert in self._binds:
             value = picked[place]
             if value is not None or place in self._with_none:
                 picked[place] = convert(value)
         return picked if self._positional else dict(zip(self._names, picked, strict=True))
+
+    def all_parameters(self, scope: Scope, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The `parameters` of each row, where all name the same values: what they share is made once."""
+        first = self.parameters(scope, rows[0])
+        shared = first if self._positional else list(first.values())
+        plan = self._plan(tuple(rows[0]))
+        made = []
+        for row in rows:
+            picked = shared.copy()
+            for place, name, convert, with_none in plan:
+                value = row[name]
+                if convert is not None and (value is not None or with_none):
+                    value = convert(value)
+                picked[place] = value
+            made.append(picked if self._positional else dict(zip(self._names, picked, strict=True)))
+        return made
+
+    def _plan(self, given: tuple[str, ...]) -> _Plan:
+        """Which parameters differ from row to row: place, name in the row, how it is converted, None too or not."""
+        found = self._plans.get(given)
+        if found is None:
+            converts = dict(self._binds) | dict.fromkeys(self._ids, _hex)
+            parent = {} if self.through is None else {_PARENT: self.through.column}
+            named = ((place, parent.get(name, name)) for place, name in enumerate(self._names))
+            found = self._plans[given] = [
+                (place, name, converts.get(place), place in self._with_none)
+                for place, name in named
+                if name in given
+            ]
+        return found
 
     def row(self, values: tuple[Any, ...]) -> Row:
         """A named tuple of Python values from what the driver returned."""
@@ -142,6 +176,10 @@ class Statements:
         alive = ref(statement, lambda _: known.pop(number, None))
         met = known[number] = _Met(isinstance(statement, Insert), ({}, {}), alive)
         return met
+
+
+def _hex(value: UUID) -> str:
+    return f"{value.int:032x}"
 
 
 def owner_of(tenancy: Tenant, scope: Scope) -> UUID | None:

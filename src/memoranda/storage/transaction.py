@@ -112,7 +112,7 @@ class Transaction:
         if prepared.owned:
             for row in rows:
                 self._check_owner(prepared, row)
-        parameters = [prepared.parameters(self.scope, row) for row in rows]
+        parameters = prepared.all_parameters(self.scope, rows)
         try:
             self._cursor.executemany(prepared.sql, parameters)
         except Exception as error:

@@ -32,7 +32,6 @@ from memoranda.memories.proposals.wording import (
 
 _PARTED: Final = re.compile(r"[,;.!?–—、，；。](?!\d)\s*\w|\b(?:and|or|but)\b", re.IGNORECASE)
 
-
 ME: Final = "me"
 
 
@@ -186,12 +185,7 @@ def opposed(a: Reading, b: Reading) -> bool:
             return True
     if _placed_otherwise(a, b) or _is_and_has(a, b):
         return True
-    if any(_acts_otherwise(*pair) or _owns_otherwise(*pair) for pair in ((a, b), (b, a))):
-        return True
-    if a.by_somebody != b.by_somebody:
-        return False
-    names = (a.names & b.names).difference(_both_tied(a, b))
-    return _only(a.order, names) != _only(b.order, names)
+    return any(_acts_otherwise(*pair) or _owns_otherwise(*pair) for pair in ((a, b), (b, a)))
 
 
 def same(a: Reading, b: Reading) -> bool:

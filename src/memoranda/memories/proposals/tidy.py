@@ -76,8 +76,7 @@ def merges(memories: Sequence[Held], nearness: Nearness | None = None) -> list[M
     alike: defaultdict[object, list[_Read]] = defaultdict(list)
     for memory in newest:
         reading = read(memory.text)
-        if reading.core:
-            alike[reading.core, memory.expires_at].append(_Read(memory, reading))
+        alike[reading.core, memory.expires_at].append(_Read(memory, reading))
     found = [group for some in alike.values() for group in _groups(some[-MOST_MERGED:], nearness)]
     return [_merge(group) for group in sorted(found, key=lambda group: group[0].memory.id)]
 

@@ -122,8 +122,7 @@ def _purge(tx: Transaction, found: Reach, reason: str, by: Author, ways: Ways) -
     proposed = [row for row in found.proposals if row.status != "accepted"]
     _keep_names(tx, [*found.memories, *proposed], reason)
     signal(tx, SCRUB)
-    for row in found.memories:
-        _record(tx, row, reason, by)
+    _record(tx, found.memories, reason, by)
     _count(tx, found, ways)
     return Removed(len(memory_ids), len(proposal_ids))
 
@@ -134,25 +133,28 @@ def _keep_names(tx: Transaction, rows: list[Row], reason: str) -> None:
     tx.run_many(KEEP_NAME, [of | {name: getattr(row, name) for name in names} for row in rows])
 
 
-def _record(tx: Transaction, row: Row, reason: str, by: Author) -> None:
-    record_activity(
-        tx,
-        "memory_fact_purged",
-        subject_id=row.id,
-        user_id=by.user_id,
-        agent_id=by.agent_id,
-        reason=reason,
-    )
-    record_event(
-        tx,
-        EVENT,
-        user_id=row.user_id,
-        agent_id=row.agent_id,
-        space=row.space,
-        memory_id=str(row.id),
-        version=row.version,
-        action="purged",
-    )
+def _record(tx: Transaction, rows: list[Row], reason: str, by: Author) -> None:
+    """All activities first: from the first event on, other writers of the organization wait."""
+    for row in rows:
+        record_activity(
+            tx,
+            "memory_fact_purged",
+            subject_id=row.id,
+            user_id=by.user_id,
+            agent_id=by.agent_id,
+            reason=reason,
+        )
+    for row in rows:
+        record_event(
+            tx,
+            EVENT,
+            user_id=row.user_id,
+            agent_id=row.agent_id,
+            space=row.space,
+            memory_id=str(row.id),
+            version=row.version,
+            action="purged",
+        )
 
 
 def _count(tx: Transaction, found: Reach, ways: Ways) -> None:

@@ -10,6 +10,7 @@ CLEAR_SAMPLES: Final = """
 SELECT pg_clear_attribute_stats(nspname, relname, attname, false)
 FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_attribute ON attrelid = pg_class.oid
 WHERE pg_class.oid = ANY(%s::regclass[]) AND reltuples = 0 AND attnum > 0 AND NOT attisdropped
+AND has_table_privilege(pg_class.oid, 'MAINTAIN')
 """
 CAN_CLEAR: Final = 180000
 """The server's version from which on it can be told to."""
