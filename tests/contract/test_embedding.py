@@ -257,8 +257,9 @@ async def test_a_claim_of_what_is_not_said_any_more_is_put_right(house, storage,
     await storage.write(house.organization_id, *want, tea, new_id(), (embedder.model,))
     await storage.write(house.organization_id, *want, new_id(), new_id(), (embedder.model,))
     await house.serve()
+    assert embedder.texts == ["oolong is in the tin"]
+    assert not await house.embedding.waiting(house.organization_id)
     assert await house.found("oolong tin") == [tea]
-    assert embedder.asked[0] == ["oolong is in the tin"]
     assert await house.progress() == (1, 0, 0)
 
 
@@ -297,6 +298,18 @@ async def test_what_waits_for_another_try_costs_no_write(house, embedder, storag
     for _ in range(5):
         assert not await idle.serve(house.organization_id, house.worker_id)
     assert watched.writes == 0
+
+
+async def test_an_organization_that_lacks_nothing_costs_no_write(house, storage) -> None:
+    await house.remember("oolong is in the tin")
+    await house.serve()
+    watched = Watched(storage)
+    idle = Embedding(watched, house.embedders)
+    assert not await idle.serve(house.organization_id, house.worker_id)
+    before = watched.writes
+    for _ in range(5):
+        assert not await idle.serve(house.organization_id, house.worker_id)
+    assert watched.writes == before
 
 
 async def test_the_nightly_sweep_takes_up_what_was_given_up(house, embedder, clock) -> None:

@@ -197,3 +197,13 @@ async def test_a_key_of_another_organization_is_a_conflict_and_never_an_update(
         == 0
     )
     assert await storage.read(two.theirs, names) == ["Their Ben"]
+
+
+async def test_no_row_of_many_stands_in_for_the_scope(storage: Storage, two: Two) -> None:
+    change = update(users).where(u.name != bindparam("kept")).values(name=bindparam("new"))
+    before = await storage.read(two.theirs, names)
+    for reserved in ("scope_organization", "scope_owner", "scope_parent"):
+        rows = [{"kept": "x", "new": f"{reserved} {n}", reserved: two.theirs} for n in range(2)]
+        await storage.write(two.ours, lambda tx, r=rows: tx.run_many(change, r))
+        assert await storage.read(two.theirs, names) == before
+        assert set(await storage.read(two.ours, names)) == {f"{reserved} 1"}

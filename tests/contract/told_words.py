@@ -30,13 +30,13 @@ class Told:
     def __init__(self, seed: int = 1) -> None:
         self._chance = random.Random(seed)
         self.traces: set[Trace] = set()
-        self._replaced: set[Trace] = set()
+        self._lost: set[Trace] = set()
         self._last: Trace = ""
 
     @property
     def kept(self) -> set[Trace]:
-        """Those that are in the rows as long as the memory is: a new vector takes an old one's place."""
-        return self.traces - self._replaced
+        """Those that are in the rows as long as the memory is: some take others' place there."""
+        return self.traces - self._lost
 
     def word(self) -> str:
         """A word that has another stem than itself."""
@@ -47,6 +47,11 @@ class Told:
         self.traces |= {made, stem}
         return made
 
+    def lose(self, said: str) -> str:
+        """The same text, of which nothing has to be in the rows any more."""
+        self._lost |= {*said.split(), *read_passage(said).counts, digest(fold(said))}
+        return said
+
     def text(self) -> str:
         """A few such words, whose digest is a trace too."""
         said = " ".join(self.word() for _ in range(5))
@@ -55,7 +60,7 @@ class Told:
 
     def vector(self) -> bytes:
         made = self._chance.randbytes(48)
-        self._replaced.add(self._last)
+        self._lost.add(self._last)
         self._last = made
         self.traces.add(made)
         return made
@@ -120,7 +125,7 @@ class House(NamedTuple):
     ) -> Memory:
         """A memory that began as a proposal and was corrected by who accepted it."""
         proposed = await self.proposals.propose(
-            tenant.owner, told.text(), title=told.word(), user_id=user_id
+            tenant.owner, told.lose(told.text()), title=told.word(), user_id=user_id
         )
         return await self.proposals.accept(tenant.owner, proposed.proposal.id, text=told.text())
 

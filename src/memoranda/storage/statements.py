@@ -20,6 +20,7 @@ from memoranda.storage.scope import (
     NIL,
     OWNER,
     PARENT,
+    RESERVED,
     SCOPE,
     Scope,
     Shared,
@@ -34,8 +35,8 @@ Statement: TypeAlias = Select[Any] | CompoundSelect[Any] | Insert | Update | Del
 Row: TypeAlias = Any
 _SCOPE, _OWNER, _PARENT = SCOPE.key, OWNER.key, PARENT.key
 _STATEMENTS: Final = {Select, CompoundSelect, Insert, UpsertInsert, Update, Delete}
-
-
+# Of each parameter that differs from row to row: its place, its name in the row, how it is converted,
+# and whether None is too.
 _Plan: TypeAlias = list[tuple[int, str, Callable[[Any], Any] | None, bool]]
 
 
@@ -120,16 +121,17 @@ class Prepared:
         return made
 
     def _plan(self, given: tuple[str, ...]) -> _Plan:
-        """Which parameters differ from row to row: place, name in the row, how it is converted, None too or not."""
+        """What to take from a row that names these values."""
         found = self._plans.get(given)
         if found is None:
             converts = dict(self._binds) | dict.fromkeys(self._ids, _hex)
-            parent = {} if self.through is None else {_PARENT: self.through.column}
-            named = ((place, parent.get(name, name)) for place, name in enumerate(self._names))
+            # A row names its parent by itself; whose it is, never: that is the scope's to say.
+            parent = None if self.through is None else self.through.column
+            sources = {name: name for name in given if name not in RESERVED} | {_PARENT: parent}
             found = self._plans[given] = [
-                (place, name, converts.get(place), place in self._with_none)
-                for place, name in named
-                if name in given
+                (place, source, converts.get(place), place in self._with_none)
+                for place, name in enumerate(self._names)
+                if (source := sources.get(name)) is not None
             ]
         return found
 

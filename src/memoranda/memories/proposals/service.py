@@ -169,9 +169,10 @@ class Proposals:
     async def tidy_up(self, who: Principal) -> list[Proposal]:
         """Propose to merge memories that say the same, and answer what is newly proposed.
 
-        Only memories of one audience are merged, and never what differs in a number, a
-        name, a negation or any other word that means something: a person accepts or discards the rest. An owner's
-        key tidies up everything, a member's what is its user's own. Raises `Refused`.
+        Only memories of one audience that last equally long are joined, and never two that
+        differ in a number, a name, a negation or any other word that means something. It
+        looks at the newest 20,000 memories, and proposes as much as there is room for. An
+        owner's key tidies up everything, a member's what is its user's own. Raises `Refused`.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         only = who.user_id if who.role is Role.MEMBER else None
