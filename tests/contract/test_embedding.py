@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
@@ -19,6 +20,7 @@ from memoranda.memories.limits import COLLECTION
 from memoranda.search.terms import read_query
 from memoranda.search.texts import store as words
 from memoranda.search.vectors import store
+from memoranda.search.vectors.matrix import pack
 from memoranda.storage import PLATFORM, Storage, Transaction
 from memoranda.storage.signals import EMBEDDING, signals
 from memoranda.storage.tables import memories
@@ -261,6 +263,53 @@ async def test_a_claim_of_what_is_not_said_any_more_is_put_right(house, storage,
     assert not await house.embedding.waiting(house.organization_id)
     assert await house.found("oolong tin") == [tea]
     assert await house.progress() == (1, 0, 0)
+
+
+async def test_among_many_writers_and_workers_each_memory_ends_with_the_vector_of_its_own_text(
+    house, embedder, storage, database_url
+) -> None:
+    other = await Storage.open(database_url) if "postgres" in database_url else storage
+    homes = [house, House(other, house.organization_id, house.embedders)]
+    says: dict[UUID, str] = {}
+    busy = asyncio.Event()
+
+    async def write(number: int) -> None:
+        chance, at = random.Random(number), homes[number % 2]
+        mine: list[UUID] = []
+        for turn in range(12):
+            text = f"writer {number} turn {turn}"
+            act = chance.choice(["say", "edit", "title", "forget"]) if mine else "say"
+            if act == "say":
+                mine += await at.remember(text)
+                says[mine[-1]] = text
+            elif act == "forget":
+                gone = mine.pop(chance.randrange(len(mine)))
+                await at.forget(gone)
+                del says[gone]
+            else:
+                memory_id = chance.choice(mine)
+                await at.edit(memory_id, **{"text" if act == "edit" else "title": text})
+                says[memory_id] = text if act == "edit" else says[memory_id]
+
+    async def work(number: int) -> None:
+        while not busy.is_set():
+            await homes[number % 2].serve(new_id())
+            await homes[number % 2].embedding.sweep(house.organization_id)
+
+    working = [asyncio.create_task(work(number)) for number in range(3)]
+    await asyncio.gather(*(write(number) for number in range(6)))
+    busy.set()
+    await asyncio.gather(*working)
+    await house.serve()
+    assert await house.progress() == (len(says), 0, 0)
+    rows = await storage.read(
+        house.organization_id, store.changes, COLLECTION, embedder.model, 0, 999
+    )
+    assert {row.item_id: row.vector for row in rows} == {
+        memory_id: pack(embedder.of(text)[None])[0] for memory_id, text in says.items()
+    }
+    if other is not storage:
+        await other.close()
 
 
 # --- when the embedder fails ----------------------------------------------------------------------

@@ -68,6 +68,13 @@ async def test_words_find_in_any_form_and_say_which(plain: Desk) -> None:
     assert only.match.score >= 0.55
 
 
+async def test_what_meaning_found_tells_the_words_that_it_holds_too(desk: Desk) -> None:
+    await desk.remember("automobile delta")
+    only = await desk.only("vehicle epsilon delta zeta")
+    assert only.match.meaning == only.match.score
+    assert only.match.words == ("delta",)
+
+
 async def test_title_category_and_tags_are_found_by_their_words(plain: Desk) -> None:
     await plain.remember("Use British English", title="Spelling", category="style", tags=["Oxford"])
     for query in ("spelling", "style", "oxford"):

@@ -101,6 +101,16 @@ async def test_a_pinned_memory_that_is_near_too_is_given_once_with_its_match(des
     assert only.match.score >= 0.72
 
 
+async def test_each_memory_says_why_it_is_there(desk: Desk) -> None:
+    await desk.remember("the vehicle", "automobile")
+    by_text = {memory.text: memory.match for memory in (await recall(desk, "vehicle")).memories}
+    first, second = by_text["the vehicle"], by_text["automobile"]
+    assert first is not None
+    assert second is not None
+    assert (first.words, first.literal) == (("vehicle",), True)
+    assert (second.words, second.literal) == ((), False)
+
+
 async def test_at_most_eight_beside_the_pinned_ones_the_best_of_more(desk: Desk) -> None:
     await desk.remember("pinned automobile", "tea", pinned=True)
     await desk.remember_at_once(
@@ -206,8 +216,10 @@ async def test_recall_that_is_off_gives_no_block_and_reads_nothing(desk: Desk) -
 async def test_a_run_without_a_text_is_given_what_is_pinned(desk: Desk, query: str) -> None:
     await desk.remember("tea", pinned=True)
     await desk.remember("automobile")
+    asked = len(desk.embedder.asked)
     found = await recall(desk, query)
     assert (texts(found), found.outcome) == (["tea"], "found")
+    assert len(desk.embedder.asked) == asked
 
 
 async def test_no_text_of_a_run_is_too_long_or_too_odd_to_recall_by(desk: Desk) -> None:
@@ -215,6 +227,7 @@ async def test_no_text_of_a_run_is_too_long_or_too_odd_to_recall_by(desk: Desk) 
     found = await recall(desk, "vehicle\0\ud800 " + "\u2028" * 100_000)
     assert found.outcome in {"found", "empty"}
     assert (await recall(desk, "x" * 1_000_000)).outcome == "empty"
+    assert all(len(text.encode()) <= 8_000 for text in desk.embedder.texts)
 
 
 async def test_nothing_changed_between_two_turns_gives_the_same_bytes(desk: Desk) -> None:
@@ -448,10 +461,11 @@ async def test_a_run_uses_a_memory_once_however_often_it_is_recalled(desk: Desk)
     run = await a_run(desk)
     for _ in range(3):
         await recall(desk, run_id=run)
-    await asyncio.gather(*(recall(desk, run_id=run) for _ in range(5)))
     assert await used(desk, near) == 1
-    await recall(desk, run_id=await a_run(desk))
+    another = await a_run(desk)
+    await asyncio.gather(*(recall(desk, run_id=another) for _ in range(8)))
     assert await used(desk, near) == 2
+    assert len(await log_of(desk, another)) == 8
     assert await used(desk, other) == 0
     assert (await desk.memories.get(desk.acme.owner, near.id)).used_at is not None
 

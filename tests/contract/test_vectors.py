@@ -156,32 +156,29 @@ async def test_a_model_that_answers_with_another_size_answers_nothing(
 # --- as soon as they are committed -----------------------------------------------------------------
 
 
-async def test_a_stamp_is_seen_no_earlier_than_those_before_it(
-    storage, database_url, embedder
+async def test_a_change_is_never_committed_before_one_with_an_earlier_stamp(
+    storage, database_url, vectors, embedder
 ) -> None:
     organization_id = new_id()
-    await kept(storage, organization_id, embedder, "first")
-    cache = VectorCache(storage, COLLECTION, max_bytes=10**7)
+    slow_id, quick_id = await kept(storage, organization_id, embedder, TEA, TEA)
+    assert set(await found(vectors, organization_id)) == {slow_id, quick_id}
     entered, leave = threading.Event(), threading.Event()
 
-    def slowly(tx: Transaction, item_id) -> None:
-        put(tx, {item_id: embedder.of("slow")}, embedder.model)
+    def drop_slowly(tx: Transaction) -> None:
+        store.drop(tx, COLLECTION, [slow_id])
         entered.set()
         leave.wait(10)
 
-    slow_id, quick_id = new_id(), new_id()
-    slow = asyncio.create_task(storage.write(organization_id, slowly, slow_id))
+    slow = asyncio.create_task(storage.write(organization_id, drop_slowly))
     await asyncio.to_thread(entered.wait, 10)
     other = await Storage.open(database_url) if "postgres" in database_url else storage
-    quick = asyncio.create_task(
-        other.write(organization_id, put, {quick_id: embedder.of("quick")}, embedder.model)
-    )
+    quick = asyncio.create_task(other.write(organization_id, store.drop, COLLECTION, [quick_id]))
     await asyncio.wait([quick], timeout=0.3)
-    # Had the second one been committed by now, the cache would have read past the first one's stamp.
-    assert not {slow_id, quick_id} & set((await cache.fresh(organization_id)).items)
+    # Were the second one committed by now, this search would read past the first one's stamp.
+    assert set(await found(vectors, organization_id)) == {slow_id, quick_id}
     leave.set()
     await asyncio.gather(slow, quick)
-    assert {slow_id, quick_id} <= set((await cache.fresh(organization_id)).items)
+    assert await found(vectors, organization_id) == []
     if other is not storage:
         await other.close()
 
