@@ -16,10 +16,11 @@ from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.access.roles import subject_of
 from memoranda.memories.audience import Audience, sees_everything
 from memoranda.memories.candidate import digest
-from memoranda.memories.finding import service, store
+from memoranda.memories.finding import service
 from memoranda.memories.finding.service import Finding
 from memoranda.memories.models import MemorySearch
 from memoranda.search.embedders.bundled import find_bundled
+from memoranda.search.texts import store as texts
 from memoranda.search.texts.plan import Limits
 from memoranda.search.vectors.service import Nearest, Vectors
 from memoranda.storage import Storage, Transaction
@@ -179,8 +180,8 @@ async def test_at_most_fifty_and_literal_hits_first(desk: Desk) -> None:
     assert len(found) == 50
     assert all(each.match.literal for each in found), "sixty of them hold the letters"
     assert len((await desk.search("scarlet", limit=3)).results) == 3
-    texts = [each.memory.text for each in found]
-    assert texts == [f"scarlet {n}" for n in reversed(range(10, 60))], "the newest of equals"
+    said = [each.memory.text for each in found]
+    assert said == [f"scarlet {n}" for n in reversed(range(10, 60))], "the newest of equals"
 
 
 async def test_of_too_many_literal_hits_the_best_are_kept_however_old(plain: Desk) -> None:
@@ -338,8 +339,8 @@ async def crowd_around(desk: Desk, text: str) -> Desk:
             Audience(space="flow:node"),
         )
     ):
-        texts = [f"{text} {'.' * (n + CROWD * number + 1)}" for n in range(CROWD)]
-        await desk.remember_at_once(texts, audience)
+        said = [f"{text} {'.' * (n + CROWD * number + 1)}" for n in range(CROWD)]
+        await desk.remember_at_once(said, audience)
     other = Desk(desk.storage, await new_tenant(desk.storage, "Globex"), desk.embedder)
     await other.remember_at_once([f"{text} {n}" for n in range(CROWD)], Audience())
     return other
@@ -353,11 +354,11 @@ async def test_better_memories_of_others_take_no_place_and_move_no_score(
 ) -> None:
     """However many: what others have is left out before anything is cut or counted."""
     few = Limits(count=50, counts=100, rows=40, items=20)
-    monkeypatch.setattr(store.texts, "find", partial(store.texts.find, limits=few))
+    monkeypatch.setattr(texts, "find", partial(texts.find, limits=few))
     acme, words_only = desk.acme, Finding(desk.storage)
     anna, ben = acme.member(acme.anna), acme.member(acme.ben)
-    texts = ["automobile tea 0", "the doctor is in", "kettle lid", "tea"]
-    await desk.remember(*texts, user_id=acme.anna.id)
+    hers = ["automobile tea 0", "the doctor is in", "kettle lid", "tea"]
+    await desk.remember(*hers, user_id=acme.anna.id)
 
     async def seen(finding: Finding, query: str) -> MemorySearch:
         return await finding.search(anna, query, agent_id=acme.scout.id)

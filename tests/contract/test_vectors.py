@@ -253,12 +253,21 @@ async def test_a_query_is_embedded_outside_of_any_transaction(storage, vectors, 
 
 
 async def test_a_query_is_embedded_once_for_all_who_ask(storage, vectors, embedder) -> None:
-    organization_id, other_id = new_id(), new_id()
+    organization_id = new_id()
     await kept(storage, organization_id, embedder, TEA)
-    await kept(storage, other_id, embedder, TEA)
-    await asyncio.gather(*(found(vectors, each) for each in (organization_id, other_id) * 10))
+    await asyncio.gather(*(found(vectors, organization_id) for _ in range(20)))
     await found(vectors, organization_id)
     assert embedder.asked == [[QUERY]]
+
+
+async def test_how_quickly_one_is_answered_does_not_tell_what_another_organization_asked(
+    storage, vectors, embedder
+) -> None:
+    homes = [new_id() for _ in range(3)]
+    for organization_id in homes:
+        await kept(storage, organization_id, embedder, TEA)
+        await found(vectors, organization_id)
+    assert embedder.asked == [[QUERY]] * 3
 
 
 async def test_only_recent_queries_are_remembered(storage, vectors, embedder, monkeypatch) -> None:

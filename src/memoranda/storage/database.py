@@ -91,7 +91,7 @@ class Storage:
         A transaction that deletes for good raises the signal `SCRUB`, which stays until this is
         done, whoever does it. False where a reader still needs an older state, another process
         writes, or the disk is full: nothing is lost, and a later call finishes. It writes a
-        SQLite file anew (a second for some 100 MB) while reads go on and writes wait. On
+        SQLite file anew (a second or two for 100 MB) while reads go on and writes wait. On
         PostgreSQL the rows and the planner's samples of them are gone, and no more is promised
         of the server's files. `left_for` leaves alone what others may still be about to finish.
         """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
-from uuid import UUID
+from uuid import UUID, SafeUUID
 from weakref import ref
 
 from sqlalchemy import Table
@@ -34,6 +34,7 @@ Statement: TypeAlias = Select[Any] | CompoundSelect[Any] | Insert | Update | Del
 # A named tuple whose fields are the statement's columns: each statement makes its own class.
 Row: TypeAlias = Any
 _SCOPE, _OWNER, _PARENT = SCOPE.key, OWNER.key, PARENT.key
+_NEW_ID, _SET = UUID.__new__, object.__setattr__
 _STATEMENTS: Final = {Select, CompoundSelect, Insert, UpsertInsert, Update, Delete}
 # Of each parameter that differs from row to row: its place, its name in the row, how it is converted,
 # and whether None is too.
@@ -184,6 +185,14 @@ def _hex(value: UUID) -> str:
     return f"{value.int:032x}"
 
 
+def _id_of(digits: str) -> UUID:
+    """The id of 32 hexadecimal digits, in a quarter of the time that `UUID()` takes to doubt them."""
+    made = _NEW_ID(UUID)
+    _SET(made, "int", int(digits, 16))
+    _SET(made, "is_safe", SafeUUID.unknown)
+    return made
+
+
 def owner_of(tenancy: Tenant, scope: Scope) -> UUID | None:
     """What a new row of that scope holds in the column that says whose it is."""
     if isinstance(scope, UUID):
@@ -202,15 +211,19 @@ def _bind_of(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | 
     return kind.dialect_impl(dialect).bind_processor(dialect)
 
 
+def _result_of(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    if is_hex(kind, dialect):
+        return _id_of
+    return kind.dialect_impl(dialect).result_processor(dialect, None)
+
+
 def _row_of(
     columns: list[Any], dialect: Dialect
 ) -> tuple[Callable[[Iterable[Any]], Row], list[tuple[int, Callable[[Any], Any]]]]:
     """What makes a row, and the conversions of the values that need one, by their places."""
     names = [column.key or "" for column in columns]
     row: Any = namedtuple("Row", names, rename=True)  # type: ignore[misc]  # noqa: PYI024 - made per statement
-    converts = [
-        column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns
-    ]
+    converts = [_result_of(column.type, dialect) for column in columns]
     # What the class's own _make does, without counting the values: a driver returns all columns.
     make = partial(tuple.__new__, row)
     return make, [(place, made) for place, made in enumerate(converts) if made is not None]

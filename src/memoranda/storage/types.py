@@ -89,6 +89,8 @@ def _to_json(value: Any) -> str | None:
 
 
 def _from_json(value: str | None) -> Any:
+    if value == "[]":  # most tags and references
+        return []
     return None if value is None else json.loads(value)
 
 

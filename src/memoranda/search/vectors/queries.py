@@ -1,9 +1,10 @@
-"""Vectors of queries: made once for all who ask at the same time, remembered for a while, never waited for too long."""
+"""Vectors of queries: made once for all who ask, remembered for a while, never waited for too long."""
 
 import asyncio
 import logging
 from collections import OrderedDict
 from typing import Final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,8 @@ logger = logging.getLogger(__name__)
 
 REMEMBERED: Final = 256
 Vector = NDArray[np.float32]
-_Key = tuple[str, str]
+# Organizations share nothing here: how quickly one is answered must not tell what another has asked.
+_Key = tuple[UUID, str, str]
 
 
 class QueryVectors:
@@ -33,9 +35,9 @@ class QueryVectors:
         self._asked: dict[_Key, asyncio.Task[Vector | None]] = {}
         self._resting: dict[str, float] = {}
 
-    async def vector(self, embedder: Embedder, query: str) -> Vector | None:
+    async def vector(self, embedder: Embedder, organization_id: UUID, query: str) -> Vector | None:
         """Return the query's vector, or None where the embedder does not answer in time."""
-        key = (embedder.model, query)
+        key = (organization_id, embedder.model, query)
         if key in self._made:
             self._made.move_to_end(key)
             return self._made[key]
@@ -43,7 +45,7 @@ class QueryVectors:
         if task is None:
             if self._rests(embedder.model):
                 return None
-            task = self._asked[key] = asyncio.create_task(self._ask(embedder, query))
+            task = self._asked[key] = asyncio.create_task(self._ask(embedder, key))
             task.add_done_callback(lambda _: self._asked.pop(key, None))
         done, _ = await asyncio.wait([task], timeout=self._timeout_s)
         if not done:
@@ -57,15 +59,15 @@ class QueryVectors:
             task.cancel()
         await asyncio.gather(*asked, return_exceptions=True)
 
-    async def _ask(self, embedder: Embedder, query: str) -> Vector | None:
+    async def _ask(self, embedder: Embedder, key: _Key) -> Vector | None:
         try:
-            rows = await ask(embedder, [query])
+            rows = await ask(embedder, [key[-1]])
         except Unavailable as error:
             self._rest(embedder.model, error.message)
             return None
         self._resting.pop(embedder.model, None)
         vector: Vector = rows[0]
-        self._made[embedder.model, query] = vector
+        self._made[key] = vector
         if len(self._made) > REMEMBERED:
             self._made.popitem(last=False)
         return vector

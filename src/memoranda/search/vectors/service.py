@@ -72,16 +72,20 @@ class Vectors:
         if snapshot is None:
             return Nearest([], self.models[0])
         embedder = self.embedders.of(snapshot.model)
-        vector = await self._queries.vector(embedder, query) if embedder is not None else None
-        if embedder is None or vector is None or not _fits(snapshot, len(vector)):
+        if embedder is None:
+            return None
+        vector = await self._queries.vector(embedder, organization_id, query)
+        if vector is None or not _fits(snapshot, len(vector)):
             return None
 
         def compare() -> list[Hit]:
             with one_thread():
                 return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
 
-        small = snapshot.rows.size <= SMALL
-        return Nearest(compare() if small else await to_thread.run_sync(compare), snapshot.model)
+        if snapshot.rows.size <= SMALL:
+            return Nearest(compare(), snapshot.model)
+        hits = await to_thread.run_sync(compare, abandon_on_cancel=True)
+        return Nearest(hits, snapshot.model)
 
     async def snapshot(self, organization_id: UUID) -> Snapshot | None:
         """Return all of the organization's vectors as they are now; None until a model serves."""

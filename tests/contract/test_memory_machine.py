@@ -1,0 +1,314 @@
+"""Whatever is done to memories, alone or two things at once, they are what the documents say they are."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from memoranda.storage import Storage
+from tests.conftest import BACKENDS, sqlite_url
+from tests.contract.clocks import SteppedClock
+from tests.contract.memory_desk import (
+    Desk,
+    expected,
+    expected_found,
+    expected_history,
+)
+from tests.contract.memory_model import ANNA, OWNER, SCOUT, Answer, Op
+from tests.contract.memory_model_verbs import State
+from tests.contract.tenants import new_tenant
+from tests.postgres import Postgres
+
+WORDS = ("oat", "milk", "standup", "dawn", "kitchen", "harbor")
+READERS = (OWNER, ANNA, SCOUT)
+DAY = timedelta(days=1)
+
+
+class House:
+    """An open storage, its clock, and the loop that it lives on."""
+
+    def __init__(self, url: str) -> None:
+        self.clock = SteppedClock()
+        self.runner = asyncio.Runner()
+        self.run = self.runner.run
+        self.storage: Storage = self.run(Storage.open(url, clock=self.clock))
+
+    def close(self) -> None:
+        self.run(self.storage.close())
+        self.runner.close()
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def house(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
+    """One database for all examples, each of which has an organization of its own."""
+    if request.param == "sqlite":
+        path: Path = tmp_path_factory.mktemp("machine") / "memoranda.db"
+        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
+        url = sqlite_url(path)
+    else:
+        server: Postgres = request.getfixturevalue("postgres")
+        url = server.new_database(template=request.getfixturevalue("migrated_postgres"))
+    opened = House(url)
+    yield opened
+    opened.close()
+
+
+# --- what may be asked -----------------------------------------------------------------------
+
+TEXT = st.sampled_from(
+    [
+        "Ada takes oat milk",
+        "ada TAKES oat milk",
+        "Ada takes milk",
+        "The standup moves to noon",
+        "Ships leave at dawn",
+    ]
+)
+TITLE = st.sampled_from([None, "Kitchen", "Harbor"])
+EXPIRES = st.sampled_from([None, DAY, DAY, 10 * DAY, 40 * DAY, -DAY])
+AUDIENCE = st.sampled_from([(None, None), ("anna", None), (None, "scout"), ("ben", "scout")])
+WRITER = st.sampled_from([OWNER] * 8 + [ANNA, ANNA, SCOUT])
+PROPOSER = st.sampled_from([SCOUT, SCOUT, OWNER, OWNER, OWNER, ANNA])
+ATTRIBUTE = st.sampled_from(["preference.milk", "observation.day"])
+VERSION = st.sampled_from(["right", "stale"])
+WHICH = st.integers(0, 3)
+
+
+def asks(
+    verb: str,
+    who: st.SearchStrategy[str] = WRITER,
+    which: st.SearchStrategy[Any] = WHICH,
+    given: st.SearchStrategy[Any] = st.just({}),
+) -> st.SearchStrategy[Any]:
+    return st.tuples(st.just(verb), who, which, given)
+
+
+SAYING = {"expires": EXPIRES, "title": TITLE, "attribute": ATTRIBUTE, "audience": AUDIENCE}
+EDIT = {"text": TEXT, "title": TITLE, "expires": EXPIRES, "pinned": st.booleans()}
+REMEMBER = asks(
+    "remember",
+    which=st.none(),
+    given=st.fixed_dictionaries({"text": TEXT}, optional={**SAYING, "pinned": st.booleans()}),
+)
+PROPOSE = asks(
+    "propose", PROPOSER, st.none(), st.fixed_dictionaries({"text": TEXT}, optional=SAYING)
+)
+UPDATE = asks(
+    "update",
+    given=st.fixed_dictionaries({}, optional={**EDIT, "version": VERSION}).filter(
+        lambda given: set(given) - {"version"}
+    ),
+)
+PIN = asks("update", given=st.fixed_dictionaries({"pinned": st.booleans()}))
+MOVE = asks(
+    "update", given=st.fixed_dictionaries({"audience": AUDIENCE}, optional={"text": TEXT, **EDIT})
+)
+FORGET = asks("forget", given=st.fixed_dictionaries({}, optional={"version": VERSION}))
+RESTORE = asks("restore")
+ACCEPT = asks("accept", given=st.fixed_dictionaries({}, optional={"text": TEXT}))
+DISCARD = asks("discard")
+RESTORE_PROPOSAL = asks("restore_proposal")
+FORGET_ALL = asks("forget_all", which=st.none())
+ERASE = asks("erase")
+PURGE = asks("purge_due", st.just(OWNER), st.none())
+ANYTHING = st.one_of(
+    *(REMEMBER, REMEMBER, PROPOSE, UPDATE, UPDATE, PIN, MOVE, FORGET, RESTORE, ACCEPT, DISCARD),
+    *(RESTORE_PROPOSAL, FORGET_ALL, ERASE, PURGE),
+)
+REMOVE = st.one_of(ERASE, ERASE, PURGE, PURGE, PURGE, FORGET_ALL)
+
+
+class MemoryMachine(RuleBasedStateMachine):
+    """Does one thing or two at once, and looks at all that anybody may see of it."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__()
+        self.house = house
+        tenant = house.run(new_tenant(house.storage))
+        self.desk = Desk(house.storage, tenant)
+        self.state = State(house.clock())
+        self.steps = 0
+        self.broken = False
+
+    @initialize(these=st.lists(st.one_of(REMEMBER, REMEMBER, PROPOSE), max_size=6))
+    def begin(self, these: list[Any]) -> None:
+        for each in these:
+            self.do(each)
+
+    @rule(ask=REMEMBER)
+    def remember(self, ask: Any) -> None:
+        self.do(ask)
+
+    @precondition(lambda self: self.state.chains)
+    @rule(ask=UPDATE)
+    def update(self, ask: Any) -> None:
+        self.do(ask)
+
+    @precondition(lambda self: self.state.chains)
+    @rule(ask=PIN)
+    def pin(self, ask: Any) -> None:
+        self.do(ask)
+
+    @precondition(lambda self: self.state.chains)
+    @rule(ask=MOVE)
+    def move(self, ask: Any) -> None:
+        self.do(ask)
+
+    @precondition(lambda self: self.state.chains)
+    @rule(ask=st.one_of(FORGET, RESTORE))
+    def forget_or_restore(self, ask: Any) -> None:
+        self.do(ask)
+
+    @rule(ask=PROPOSE)
+    def propose(self, ask: Any) -> None:
+        self.do(ask)
+
+    @precondition(lambda self: self.state.proposals)
+    @rule(ask=st.one_of(ACCEPT, DISCARD, RESTORE_PROPOSAL))
+    def decide(self, ask: Any) -> None:
+        self.do(ask)
+
+    @rule(ask=REMOVE)
+    def remove(self, ask: Any) -> None:
+        self.do(ask)
+
+    @rule(first=ANYTHING, second=ANYTHING)
+    def together(self, first: Any, second: Any) -> None:
+        self.do(first, second)
+
+    @rule(by=st.sampled_from([timedelta(minutes=20), DAY, DAY, 10 * DAY, 31 * DAY]))
+    def wait(self, by: timedelta) -> None:
+        self.state.now = self.house.clock.tick(by)
+        self.do()
+
+    def do(self, *asked: Any) -> None:
+        """Do these at the same time; one order of the model must answer and leave the same."""
+        self.broken = True
+        self.house.run(self._do([op for ask in asked if (op := self.meant(*ask))]))
+        self.broken = False
+
+    async def _do(self, ops: list[Op]) -> None:
+        done = await asyncio.gather(*(self.desk.do(op) for op in ops))
+        answers = [answer for answer, _ in done]
+        note(f"   {ops} -> {answers}")
+        orders = list(permutations(range(len(ops))))
+        models = [self.modeled(ops, [born for _, born in done], order) for order in orders]
+        agreed = [state for state, said in models if said == answers]
+        assert agreed, f"{ops}\nanswered {answers}\n and not {[said for _, said in models]}"
+        told = await self.desk.told(len(self.state.events))
+        views = [state.events[len(self.state.events) :] for state in agreed]
+        assert told in views, f"{ops}\ntold {told}\n and not {views}"
+        self.state = agreed[views.index(told)]
+        self.steps += 1
+        await self._compare({op.target for op in ops} | {event[0] for event in told})
+
+    def modeled(
+        self, ops: list[Op], born: list[UUID | None], order: tuple[int, ...]
+    ) -> tuple[State, list[Answer]]:
+        """The state after these in this order, and their answers in the order of `ops`."""
+        state, answers = self.state, {}
+        for place in order:
+            state, answers[place] = state.after(ops[place], born[place])
+        return state, [answers[place] for place in range(len(ops))]
+
+    async def _compare(self, touched: set[UUID | None]) -> None:
+        """What the owner sees and, by turns, what another reader does; all of what has changed."""
+        for who in {OWNER, READERS[self.steps % 3]}:
+            await self._compare_lists(who)
+        await self._compare_search(READERS[self.steps % 3], WORDS[self.steps % len(WORDS)])
+        for memory_id in touched & set(self.state.chains):
+            if memory_id is not None:
+                await self._compare_history(memory_id)
+
+    async def _compare_lists(self, who: str) -> None:
+        seen, wanted = await self.desk.seen(who), expected(self.state, who)
+        for name, there in seen.items():
+            assert there == wanted[name], f"{who} sees {name} {there}\n and not {wanted[name]}"
+
+    async def _compare_search(self, who: str, word: str) -> None:
+        found, wanted = await self.desk.found(who, word), expected_found(self.state, who, word)
+        assert found == wanted, f"{who} finds by {word!r} {found}\n and not {wanted}"
+
+    async def _compare_history(self, memory_id: UUID) -> None:
+        history, wanted = (
+            await self.desk.history(memory_id),
+            expected_history(self.state, memory_id),
+        )
+        assert history == wanted, f"{memory_id} has {history}\n and not {wanted}"
+
+    async def _compare_all(self) -> None:
+        for who in READERS:
+            await self._compare_lists(who)
+            for word in WORDS:
+                await self._compare_search(who, word)
+        for memory_id in self.state.chains:
+            await self._compare_history(memory_id)
+
+    def teardown(self) -> None:
+        """Look at everything once more, unless there is an error to tell of already."""
+        if not self.broken:
+            self.house.run(self._compare_all())
+
+    def meant(self, verb: str, who: str, which: int | None, given: dict[str, Any]) -> Op | None:
+        """The call that is asked for, of what there is just now; None where there is nothing."""
+        args = dict(given)
+        target = None
+        if which is not None:
+            there = self.likely(verb)
+            if not there:
+                return None
+            target = there[which % len(there)]
+        if args.get("expires"):
+            args["expires"] += self.state.now
+        if "audience" in args:
+            args["user"], args["agent"] = args.pop("audience")
+        if "version" in args:
+            chain = self.state.chains.get(target) if target else None
+            version = 1 if chain is None else chain.version
+            args["version"] = version + (args["version"] == "stale")
+        return Op(verb, who, target, args)
+
+    def likely(self, verb: str) -> list[UUID]:
+        """The ids that there ever were, those first of which the verb is meant to be used."""
+        state = self.state
+        chains, proposals = state.chains, state.proposals
+        if verb in {"accept", "discard", "restore_proposal"}:
+            wanted = "discarded" if verb == "restore_proposal" else "waiting"
+            first = {key for key, each in proposals.items() if each.status == wanted}
+            ids = {*proposals, *state.purged}
+        else:
+            back = verb == "restore"
+            first = {key for key, each in chains.items() if back == each.ended}
+            ids = {*chains, *state.purged}
+        return sorted(ids, key=lambda id: (id not in first, id in state.purged, -id.int))
+
+
+def breadth() -> settings:
+    """Some of all there is in every run; `--hypothesis-profile explore` goes on for long."""
+    chosen = settings.get_current_profile_name()
+    examples = settings.get_profile(chosen).max_examples if chosen == "explore" else 40
+    return settings(
+        max_examples=examples, stateful_step_count=30, suppress_health_check=list(HealthCheck)
+    )
+
+
+def test_memories_are_what_the_documents_say_after_whatever_is_done_to_them(house: House) -> None:
+    run_state_machine_as_test(partial(MemoryMachine, house), settings=breadth())
