@@ -46,6 +46,14 @@ def test_the_demo_tells_what_is_current_and_nothing_forgotten(value: Any) -> Non
     assert "kestrel" not in text
 
 
+def test_the_demo_finds_by_meaning_and_recalls_nothing_that_waits(value: Any) -> None:
+    [found] = value["search"]["results"]
+    assert found["memory"]["text"] == "Releases are made on Thursdays."
+    assert found["match"]["meaning"] > 0.55
+    assert "Thursdays" in value["recall"]["block"]
+    assert "holiday" not in value["recall"]["block"] + value["brief"]["text"]
+
+
 def test_a_person_sees_why_something_was_dropped() -> None:
     ended = finished("demo")
     assert ended.code == 0, ended.err
@@ -72,13 +80,14 @@ def test_packed_documentation_is_found_when_there_is_no_checkout(
 
 
 def test_the_last_lines_work_from_where_the_demo_was_started() -> None:
-    last = finished("demo").out.strip().splitlines()[-3:]
+    last = finished("demo").out.strip().splitlines()[-4:]
     assert last == [
         "memoranda knowledge add FILE",
         "memoranda remember TEXT",
+        "memoranda memories search WORDS",
         "memoranda brief QUESTION",
     ]
-    from_a_checkout = finished("demo", DEV_SCRIPT="./dev").out.strip().splitlines()[-3:]
+    from_a_checkout = finished("demo", DEV_SCRIPT="./dev").out.strip().splitlines()[-4:]
     assert from_a_checkout == [f"./dev run {line}" for line in last]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 import memoranda
-from memoranda.surfaces.cli import briefs
+from memoranda.surfaces.cli import briefs, finding
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Choices, Session, opened
 from memoranda.surfaces.cli.tables import table
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
     from memoranda.briefs.models import ContextBrief, ContextPolicy
     from memoranda.knowledge.models import Source
+    from memoranda.memories.models import MemorySearch, Recall
 
 QUERY: Final = "How does Memoranda decide what fits into a brief, and what happens to the rest?"
 BUDGET: Final = 700
+SOUGHT: Final = "When do new versions come out?"
+PROPOSED: Final = "Ada is on holiday in May."
 PACKAGED: Final = "documentation"
 STARTED_BY: Final = "DEV_SCRIPT"
 """The variable in which a checkout's script says how it was called."""
@@ -43,6 +46,7 @@ FACTS: Final = (
     Told("Ada", "Ada wants answers of three sentences.", "current"),
     Told("everybody", "Releases are made on Thursdays.", "current"),
     Told("everybody", "The staging server is called kestrel.", "forgotten"),
+    Told("Ada", PROPOSED, "proposed, and waits for a person"),
 )
 
 
@@ -61,6 +65,10 @@ async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
     async with opened(choices) as at:
         sources = [await _taken_in(at, name, content) for name, content in pages]
         await _told(at)
+        found = await at.memoranda.memories.search(at.who, SOUGHT)
+        recalled = await at.memoranda.memories.recall(
+            at.who, SOUGHT, user_id=await at.user_id("ada")
+        )
         brief = await at.memoranda.briefs.build(
             at.who, QUERY, user_id=await at.user_id("ada"), budget=BUDGET, explain=True
         )
@@ -68,11 +76,13 @@ async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
     value = {
         "documents": sources,
         "facts": [vars(fact) for fact in FACTS],
+        "search": found,
+        "recall": recalled,
         "query": QUERY,
         "budget": BUDGET,
         "brief": brief,
     }
-    return Answer(value, lambda: _drawn(sources, brief, policy))
+    return Answer(value, lambda: _drawn(sources, (found, recalled), (brief, policy)))
 
 
 def pages() -> list[tuple[str, bytes]]:
@@ -100,10 +110,14 @@ async def _told(at: Session) -> None:
     await remember(at.who, FACTS[2].text, title="Releases")
     forgotten = await remember(at.who, FACTS[3].text)
     await at.memoranda.memories.forget(at.who, forgotten.id)
+    await at.memoranda.proposals.propose(at.who, PROPOSED, user_id=ada)
+    await at.memoranda.worker.drain(at.who.organization_id)
 
 
 def _drawn(
-    sources: "list[Source]", brief: "ContextBrief", policy: "ContextPolicy"
+    sources: "list[Source]",
+    memories: "tuple[MemorySearch, Recall]",
+    built: "tuple[ContextBrief, ContextPolicy]",
 ) -> "Iterator[RenderableType]":
     chunks = sum(source.chunks for source in sources)
     yield _heading(f"1. Knowledge: {len(sources)} documents, {chunks} passages")
@@ -111,11 +125,15 @@ def _drawn(
     yield _heading("2. Memory: what was remembered, and what became of it")
     rows = [(fact.audience, fact.text, fact.fate) for fact in FACTS]
     yield table(("for", "~fact", "now"), rows)
-    yield _heading(f"3. A brief of at most {BUDGET} tokens for Ada's question")
+    yield _heading("3. Found by meaning, and what a run for Ada is given of it")
+    yield Text(f"{SOUGHT}\n", style="italic")
+    yield from finding.drawn_search(memories[0])
+    yield from finding.drawn_recall(memories[1])
+    yield _heading(f"4. A brief of at most {BUDGET} tokens for Ada's question")
     yield Text(f"{QUERY}\n", style="italic")
-    yield from briefs.drawn(brief, policy, BUDGET, everything=False)
+    yield from briefs.drawn(*built, BUDGET, everything=False)
     yield _heading("Your turn")
-    for words in ("knowledge add FILE", "remember TEXT", "brief QUESTION"):
+    for words in ("knowledge add FILE", "remember TEXT", "memories search WORDS", "brief QUESTION"):
         yield Text(f"{called()} {words}")
 
 

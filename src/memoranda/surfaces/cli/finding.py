@@ -1,6 +1,7 @@
 """`memoranda recall`, `memories search` and `memories stats`: what is known, and what a run is given of it."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -11,6 +12,11 @@ from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, listed
 from memoranda.surfaces.cli.verbs import verb
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from memoranda.memories.models import MemorySearch, Recall
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Words, or a question; no syntax.")]
 
@@ -43,6 +49,11 @@ async def search(
         categories=tuple(category or ()),
         tags=tuple(tag or ()),
     )
+    return Answer(found, lambda: drawn_search(found))
+
+
+def drawn_search(found: "MemorySearch") -> "Iterator[RenderableType]":
+    """What was found, best first, each with the reason."""
     rows = [
         (
             f"{each.match.score:.2f}",
@@ -51,9 +62,9 @@ async def search(
         )
         for each in found.results
     ]
-    columns = ("#score", "@memory", "~found by")
-    note = [] if found.semantic else [Text(WITHOUT_MEANING, style="dim")]
-    return Answer(found, lambda: [*listed(columns, rows, empty="Nothing was found."), *note])
+    yield from listed(("#score", "@memory", "~found by"), rows, empty="Nothing was found.")
+    if not found.semantic:
+        yield Text(WITHOUT_MEANING, style="dim")
 
 
 async def recall(
@@ -67,14 +78,20 @@ async def recall(
         agent_id=await at.agent_id(agent),
         run_id=run,
     )
-    told = f"{len(recalled.memories)} memories, {recalled.tokens} tokens"
+    return Answer(recalled, lambda: drawn_recall(recalled))
+
+
+def drawn_recall(recalled: "Recall") -> "Iterator[RenderableType]":
+    """The block, then how much it is."""
+    if recalled.block is None:
+        yield Text(f"There is no block: {recalled.outcome}.")
+        return
+    yield Text(recalled.block)
+    count = len(recalled.memories)
+    told = f"{count} {'memory' if count == 1 else 'memories'}, {recalled.tokens} tokens"
     if recalled.dropped:
         told += f"; {recalled.dropped} more had no room"
-    if recalled.block is None:
-        told = f"There is no block: {recalled.outcome}."
-    note = "" if recalled.semantic else f" {WITHOUT_MEANING}"
-    drawn = [Text(recalled.block)] if recalled.block else []
-    return Answer(recalled, lambda: [*drawn, Text(told + note, style="dim")])
+    yield Text(told if recalled.semantic else f"{told}. {WITHOUT_MEANING}", style="dim")
 
 
 async def stats(at: Session) -> Answer:
