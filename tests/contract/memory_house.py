@@ -9,7 +9,7 @@ from memoranda.access.roles import subject_of
 from memoranda.conversations.service import Conversations
 from memoranda.memories.embedding.service import Embedding
 from memoranda.memories.limits import COLLECTION, MemoryLimits
-from memoranda.memories.models import MemoryStatus, ProposalStatus
+from memoranda.memories.models import FoundMemory, Memory, MemoryStatus, ProposalStatus
 from memoranda.memories.proposals.service import Proposals
 from memoranda.memories.removal.service import Removal
 from memoranda.memories.service import Memories
@@ -89,8 +89,11 @@ class House:
         return shown
 
     async def everything(self, who: Principal, queries: Mapping[str, str]) -> dict[str, Any]:
-        """All that `who` is told about memories: what lives, what does not, counts and proposals."""
-        told = await self.shown(who, queries)
+        """All that `who` is told about memories: what lives, what does not, counts and proposals.
+
+        But for how often each was used, which is another at each asking.
+        """
+        told = {path: unused(said) for path, said in (await self.shown(who, queries)).items()}
         told["stats"] = await self.memories.stats(who)
         told["forgotten"] = (await self.memories.page(who, status=MemoryStatus.FORGOTTEN)).items
         for status in ProposalStatus:
@@ -102,3 +105,22 @@ class House:
         """Every row of the organization, by its table."""
         await self.memories.settled()
         return await self.storage.read(self.organization, rows_of)
+
+
+def unused(said: Any) -> Any:
+    """The same, as if no run had been given any of it."""
+    if isinstance(said, Memory):
+        return said.model_copy(update={"uses": 0, "used_at": None})
+    if isinstance(said, FoundMemory):
+        return said.model_copy(update={"memory": unused(said.memory)})
+    return [unused(each) for each in said] if isinstance(said, list | tuple) else said
+
+
+def changed(before: Rows, after: Rows) -> set[str]:
+    """The tables in which not all rows are the same."""
+    assert before.keys() == after.keys()
+    return {
+        name
+        for name in before
+        if sorted(map(str, before[name])) != sorted(map(str, after[name]))
+    }

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memoranda.briefs.models import CLASS_ORDER, ContextItem, ContextKind
+from memoranda.words.citation import KIND, without_citations
 from memoranda.words.ref import ResourceRef
 from memoranda.words.text import neutral_line
 
@@ -34,14 +35,8 @@ HEADINGS: dict[ContextKind, str] = {
 
 EXCERPT_CHARS = 60
 
-# What a kind may be made of and still be read back from `[kind:id]` without doubt.
-_KIND = r"""[^\[\](){}<>"'`,;:=|\\\r\n]+"""
-_CITABLE_KIND = re.compile(_KIND)
+_CITABLE_KIND = re.compile(KIND)
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # what nearly every kind and id is made of
-_CITATION = re.compile(rf"\[({_KIND}:[^\[\]]*)(\]?)")
-# Full-width brackets and colons read alike. They are everyday in CJK text, which has no such kinds.
-_WIDE_CITATION = re.compile(r"([\[［][ ]?[A-Za-z][\w. -]*[:：][^\[\]［］]*)([\]］]?)")
-_ROUND = str.maketrans("[]［］", "()（）")
 
 
 class Line(NamedTuple):
@@ -69,7 +64,7 @@ def write_line(item: ContextItem) -> Line:
     else:
         marker, said = "- ", f"({neutral_line(own.kind)}:{neutral_line(own.id)}) {said}"
         own = None
-    said = _without_citations(said)
+    said = without_citations(said)
     text = (marker + said).rstrip(" ") + "\n"
     refs = [] if own is None else [own]
     refs += [ref for ref in item.body_refs if _is_citable(ref) and _names(said, ref.id)]
@@ -97,7 +92,7 @@ def write_notice(failed_sources: Iterable[str]) -> str:
     if not names:
         return ""
     notice = f"Unavailable sources: {names}. What they hold is missing from this brief."
-    return _without_citations(notice) + "\n"
+    return without_citations(notice) + "\n"
 
 
 def section_order(page_order: Iterable[ContextKind]) -> list[ContextKind]:
@@ -116,14 +111,6 @@ def _is_citable(ref: ResourceRef) -> bool:
         and neutral_line(ref.kind) == ref.kind
         and neutral_line(ref.id) == ref.id
     )
-
-
-def _without_citations(text: str) -> str:
-    if "［" in text or "：" in text:
-        text = _WIDE_CITATION.sub(lambda found: found[0].translate(_ROUND), text)
-    if "[" not in text:
-        return text
-    return _CITATION.sub(lambda found: f"({found[1]}{')' if found[2] else ''}", text)
 
 
 def _names(text: str, row_id: str) -> bool:

@@ -1,13 +1,14 @@
 """How what was recalled is written into a prompt: one fenced block, one memory on each line. Pure.
 
-Nothing that a memory holds can end the block or begin a line of its own; an instruction inside
-one stays quoted data. There is no id and no clock in it, so that the same memories give the same bytes.
+Nothing that a memory holds can end the block, begin a line of its own or pass for a citation; an
+instruction inside one stays quoted data. There is no id and no clock in it, so that the same memories give the same bytes.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
 from memoranda.memories.models import Memory
+from memoranda.words.citation import without_citations
 from memoranda.words.text import neutral_line
 
 OPENING: Final = "<memoranda-memories>"
@@ -26,4 +27,4 @@ def write_block(memories: Sequence[Memory], *, left_out: int = 0) -> str:
 def _line(memory: Memory) -> str:
     title, text = neutral_line(memory.title or ""), memory.text or ""
     # Once more when they are joined: the colon between them could finish a marker.
-    return "- " + neutral_line(f"{title}: {text}" if title else text)
+    return "- " + without_citations(neutral_line(f"{title}: {text}" if title else text))

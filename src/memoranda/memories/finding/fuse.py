@@ -12,10 +12,18 @@ DIGITS: Final = 6
 
 
 class Ranked(NamedTuple):
-    """A memory that was found, and why."""
+    """A memory that was found, and why: of thousands, of which a few are shown."""
 
     memory_id: UUID
-    match: Match
+    score: float
+    meaning: float | None
+    words: tuple[str, ...]
+    literal: bool
+
+    @property
+    def match(self) -> Match:
+        """The reason as it is shown."""
+        return Match(score=self.score, meaning=self.meaning, words=self.words, literal=self.literal)
 
 
 def fuse(
@@ -38,14 +46,9 @@ def fuse(
         score = max(near or 0.0, said.score if said else 0.0)
         exact = memory_id in literal
         if exact or score >= at_least:
-            match = Match(
-                score=max(score, at_least) if exact else score,
-                meaning=near,
-                words=said.words if said else (),
-                literal=exact,
-            )
-            found.append(Ranked(memory_id, match))
-    return sorted(found, key=lambda each: (not each.match.literal, *_best_first(each)))
+            score = max(score, at_least) if exact else score
+            found.append(Ranked(memory_id, score, near, said.words if said else (), exact))
+    return sorted(found, key=lambda each: (not each.literal, *_best_first(each)))
 
 
 def best_first(ranked: Collection[Ranked]) -> list[Ranked]:
@@ -54,4 +57,4 @@ def best_first(ranked: Collection[Ranked]) -> list[Ranked]:
 
 
 def _best_first(ranked: Ranked) -> tuple[float, bool, int]:
-    return -ranked.match.score, not ranked.match.literal, -ranked.memory_id.int
+    return -ranked.score, not ranked.literal, -ranked.memory_id.int

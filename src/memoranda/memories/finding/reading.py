@@ -21,6 +21,10 @@ AT_ONCE: Final = 200
 """How many memories are read at a time where some of them may not be wanted."""
 
 
+MOST_TERMS: Final = 1_024
+"""How many words of a task are looked for: more than people search with."""
+
+
 class Wanted(NamedTuple):
     """What is looked for: a query, and perhaps one of some categories, and one of some tags."""
 
@@ -62,9 +66,9 @@ def search(
     ranked = fuse(meaning, words, letters, at_least=SEARCH_SCORE)
     kept = _front(tx, reader, ranked, wanted, limit)
     return [
-        FoundMemory(memory=memory, match=_told(match, memory, query))
-        for memory_id, match in best_first(ranked)
-        if (memory := kept.get(memory_id))
+        FoundMemory(memory=memory, match=_told(each.match, memory, query))
+        for each in best_first(ranked)
+        if (memory := kept.get(each.memory_id))
     ]
 
 
@@ -72,22 +76,22 @@ def recall(
     tx: Transaction, reader: Reader, text: str, nearest: Nearest | None, limit: int
 ) -> Offers:
     """The pinned memories, the newest first, and at most `limit` others, best first."""
-    query = read_query(text)
+    query = read_query(text, most=MOST_TERMS)
     meaning = store.near(tx, reader, nearest)
     words = store.worded(tx, reader, query, at_least=RECALL_SCORE)
     ranked = best_first(fuse(meaning, words, (), at_least=RECALL_SCORE))
-    match_of = {each.memory_id: each.match for each in ranked}
+    match_of = {each.memory_id: each for each in ranked}
     pinned = {memory.id: memory for memory in store.pinned(tx, reader)}
     others = [each.memory_id for each in ranked if each.memory_id not in pinned][:limit]
     near = store.by_id(tx, reader, others)
     letters = fold(text)
 
     def offer(memory: Memory) -> Offered:
-        match = match_of.get(memory.id)
-        if match is None:
+        found = match_of.get(memory.id)
+        if found is None:
             return Offered(memory)
         exact = bool(letters) and letters in fold(memory.text or "")
-        told = _told(match, memory, query)
+        told = _told(found.match, memory, query)
         return Offered(memory, told.model_copy(update={"literal": exact}))
 
     return Offers(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Boolean, and_, bindparam, case, func, or_, select, update
 
+from memoranda.memories.counts.store import counts
 from memoranda.memories.limits import COLLECTION
 from memoranda.memories.models import Memory
 from memoranda.memories.views.store import AT_HEAD, SHOWN, UNEXPIRED, shown
@@ -47,6 +48,11 @@ NEWEST: Final = (m.recorded_at.desc(), m.id.desc())
 HOW_MANY: Final = select(
     func.count().label("held"), func.coalesce(func.sum(case((KNOWN, 1), else_=0)), 0).label("known")
 ).where(m.live)
+# Two looks into small indexes, where counting would read every memory.
+HIDDEN_FROM_ALL: Final = select(
+    select(m.id).where(m.live, m.expires_at <= bindparam("now")).exists().label("expired"),
+    select(m.id).where(m.live, m.space.is_not(None)).exists().label("spaced"),
+)
 AMONG: Final = select(m.id).where(KNOWN, one_of(m.id, "ids"))
 KNOWN_ONES: Final = texts.shelf(
     lambda rows: select(m.id).where(m.id == rows.c.document_id, KNOWN).exists()
@@ -110,10 +116,21 @@ def worded(
 ) -> dict[UUID, TextHit]:
     """What holds words of the query. Nothing but what the reader may know says how rare a word is."""
     of = _of(tx, reader)
-    there: Any = tx.one(HOW_MANY, **of)
-    found = partial(texts.find, tx, COLLECTION, query, total=there.known, at_least=at_least)
-    hits = found() if there.known == there.held else found(on=KNOWN_ONES, **of)
+    held, known = _held_and_known(tx, reader)
+    found = partial(texts.find, tx, COLLECTION, query, total=known, at_least=at_least)
+    hits = found() if known == held else found(on=KNOWN_ONES, **of)
     return {hit.item_id: hit for hit in hits}
+
+
+def _held_and_known(tx: Transaction, reader: Reader) -> tuple[int, int]:
+    """How many memories the indexes hold, and how many of them the reader may know."""
+    if reader == EVERYBODY:
+        held = counts(tx).active
+        hidden: Any = tx.one(HIDDEN_FROM_ALL, now=tx.now)
+        if not hidden.expired and not hidden.spaced:
+            return held, held
+    there: Any = tx.one(HOW_MANY, **_of(tx, reader))
+    return there.held, there.known
 
 
 def literal(

@@ -125,6 +125,12 @@ memories = table(
         sqlite_where=text("user_id IS NOT NULL"),
         postgresql_where=text("user_id IS NOT NULL"),
     ),
+    Index(
+        "spaced_memories",
+        "organization_id",
+        sqlite_where=text("live = 1 AND space IS NOT NULL"),
+        postgresql_where=text("live AND space IS NOT NULL"),
+    ),
     CheckConstraint("live = (folded IS NOT NULL)", name="live_memories_have_a_text"),
     CheckConstraint(
         "(folded IS NULL) = (folded_digest IS NULL)", name="a_text_comes_with_its_digest"

@@ -59,6 +59,13 @@ def _memories_additions() -> None:
             sqlite_where=sa.text("live = 1 AND pinned = 1"),
             postgresql_where=sa.text("live AND pinned"),
         )
+        batch_op.create_index(
+            "spaced_memories",
+            ["organization_id"],
+            unique=False,
+            sqlite_where=sa.text("live = 1 AND space IS NOT NULL"),
+            postgresql_where=sa.text("live AND space IS NOT NULL"),
+        )
 
 
 def _memory_revisions_additions() -> None:
