@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -35,9 +36,8 @@ async def by_words(queries: Sequence[str], memories: Sequence[str]) -> NDArray[n
         await storage.write(PLATFORM, fill)
         for row, query in enumerate(queries):
             asked = read_query(query)
-            hits = await storage.read(
-                PLATFORM, find, COLLECTION, asked, total=len(memories), at_least=0.0
-            )
+            look = partial(find, total=len(memories), at_least=0.0)
+            hits = await storage.read(PLATFORM, look, COLLECTION, asked)
             for hit in hits:
                 scores[row, column[hit.item_id]] = hit.score
         await storage.close()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from tests.contract.memory_model import (
     LIMITS,
@@ -145,9 +145,8 @@ class State:
         """Begin a chain, or go on with the one of the attribute, or with an expired one of the text."""
         held = self._under(audience, attribute, said)
         if held is None:
-            assert born is not None
-            assert born not in self.chains
-            chain = self.chains[born] = Chain(born, audience, attribute, [], bool(pinned))
+            chain = Chain(self._new(born), audience, attribute, [], bool(pinned))
+            self.chains[chain.id] = chain
         elif held.live(self.now) and (attribute is None or held.head.text == said.text):
             raise Refusal("duplicate_memory")
         else:
@@ -202,6 +201,10 @@ class State:
             raise Refusal("invalid_input")
         return Said(given["text"], given.get("title"), given.get("expires"), self.now)
 
+    def _new(self, born: UUID | None) -> UUID:
+        """The id that the product gave, unless it made nothing new: then any other one shows it."""
+        return uuid4() if born is None or born in self.chains else born
+
     def _changeable(self, who: str, target: UUID) -> Chain:
         chain = self.chains.get(target)
         if chain is None or not knows(who, chain.audience):
@@ -241,11 +244,11 @@ class State:
         if len(self.waiting()) >= LIMITS.waiting:
             self.dropped += 1
             return ("dropped", None)
-        assert born is not None
+        new = self._new(born)
         by_agent = "scout" if who == SCOUT else audience.agent
-        self.proposals[born] = Waiting(born, audience, attribute, said, by_agent)
-        self.events.append((born, None, "proposed", *audience))
-        return ("waiting", born)
+        self.proposals[new] = Waiting(new, audience, attribute, said, by_agent)
+        self.events.append((new, None, "proposed", *audience))
+        return ("waiting", new)
 
     def accept(
         self, who: str, target: UUID, *, born: UUID | None, text: str | None = None

@@ -89,7 +89,8 @@ WRITER = st.sampled_from([OWNER] * 8 + [ANNA, ANNA, SCOUT])
 PROPOSER = st.sampled_from([SCOUT, SCOUT, OWNER, OWNER, OWNER, ANNA])
 ATTRIBUTE = st.sampled_from(["preference.milk", "observation.day"])
 VERSION = st.sampled_from(["right", "stale"])
-WHICH = st.integers(0, 3)
+WHICH = st.integers(0, 7)
+"""Which of the ids: up to 5 one of those that the verb is for, beyond that any other."""
 
 
 def asks(
@@ -272,7 +273,8 @@ class MemoryMachine(RuleBasedStateMachine):
         args = dict(given)
         target = None
         if which is not None:
-            there = self.likely(verb)
+            fit, others = self.targets(verb)
+            there = (fit or others) if which < 6 else (others or fit)
             if not there:
                 return None
             target = there[which % len(there)]
@@ -286,19 +288,19 @@ class MemoryMachine(RuleBasedStateMachine):
             args["version"] = version + (args["version"] == "stale")
         return Op(verb, who, target, args)
 
-    def likely(self, verb: str) -> list[UUID]:
-        """The ids that there ever were, those first of which the verb is meant to be used."""
+    def targets(self, verb: str) -> tuple[list[UUID], list[UUID]]:
+        """The ids that the verb is for, and all others that there ever were; the newest first."""
         state = self.state
-        chains, proposals = state.chains, state.proposals
+        there = set(state.purged)
         if verb in {"accept", "discard", "restore_proposal"}:
             wanted = "discarded" if verb == "restore_proposal" else "waiting"
-            first = {key for key, each in proposals.items() if each.status == wanted}
-            ids = {*proposals, *state.purged}
+            fit = {key for key, each in state.proposals.items() if each.status == wanted}
+            there |= set(state.proposals)
         else:
-            back = verb == "restore"
-            first = {key for key, each in chains.items() if back == each.ended}
-            ids = {*chains, *state.purged}
-        return sorted(ids, key=lambda id: (id not in first, id in state.purged, -id.int))
+            ended = verb == "restore"
+            fit = {key for key, each in state.chains.items() if each.ended == ended}
+            there |= set(state.chains)
+        return sorted(fit, reverse=True), sorted(there - fit, reverse=True)
 
 
 def breadth() -> settings:

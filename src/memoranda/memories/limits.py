@@ -9,6 +9,8 @@ LONGEST_TEXT_EVER: Final = 8_000
 """Characters that such a setting may allow."""
 COLLECTION: Final = "memories"
 """The name of memories in the indexes of words and of meanings."""
+UNUSED_AFTER: Final = timedelta(days=182)
+"""After so long without a change and without a run that was given it, a memory is suggested for review."""
 KEPT_WHEN_FORGOTTEN: Final = timedelta(days=30)
 """How long a forgotten memory or a discarded proposal may be restored; then it is purged."""
 

@@ -214,13 +214,15 @@ class Memories(Finding):
         agent_id: UUID | None = None,
         oldest_first: bool = False,
         as_of: datetime | None = None,
+        unused_only: bool = False,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Memory]:
         """Memories, the newest chain first, at most `limit` (1 to 200).
 
         With a user or agent named: what a run for them may know. Without: all that the
-        caller may read. `as_of` shows what was active at that time, with today's pins.
+        caller may read. `as_of` shows what was active at that time, with today's pins;
+        `unused_only` what nobody changed and no run was given for half a year.
         What is added or forgotten between two pages makes no memory come twice or be left
         out. Raises `Invalid` for a cursor that is not this list's.
         """
@@ -234,6 +236,7 @@ class Memories(Finding):
             optional_text_input("tag", tag),
             oldest_first,
             as_of,
+            unused_only,
         )
         if as_of is not None and wanted.status is not MemoryStatus.ACTIVE:
             raise Invalid("as_of lists what was active: leave the status out.", field="as_of")

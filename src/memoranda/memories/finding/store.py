@@ -49,7 +49,7 @@ HOW_MANY: Final = select(
     func.count().label("held"), func.coalesce(func.sum(case((KNOWN, 1), else_=0)), 0).label("known")
 ).where(m.live)
 # Two looks into small indexes, where counting would read every memory.
-HIDDEN_FROM_ALL: Final = select(
+HIDDEN_FROM_ALL: Final[Any] = select(
     select(m.id).where(m.live, m.expires_at <= bindparam("now")).exists().label("expired"),
     select(m.id).where(m.live, m.space.is_not(None)).exists().label("spaced"),
 )

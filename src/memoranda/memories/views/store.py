@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 from memoranda.memories.audience import Audience
 from memoranda.memories.chain import restorable_until
 from memoranda.memories.errors import unknown_memory
+from memoranda.memories.limits import UNUSED_AFTER
 from memoranda.memories.models import Memory, MemoryStatus, Revision
 from memoranda.storage import Row, Transaction, contains, one_of
 from memoranda.storage.tables import memories, memory_revisions, purged_memories
@@ -28,6 +29,12 @@ FIELDS: Final = tuple(name for name in Memory.model_fields if name not in DERIVE
 AT_HEAD: Final = memories.join(memory_revisions, and_(r.memory_id == m.id, r.id == m.head_id))
 SHOWN: Final = tuple((m if name in m else r)[name] for name in FIELDS)
 UNEXPIRED: Final = or_(m.expires_at.is_(None), m.expires_at > bindparam("now"))
+
+# Neither said nor given to a run for so long that a person may want to look at it.
+UNUSED: Final = and_(
+    m.recorded_at < bindparam("unused_before"),
+    or_(m.used_at.is_(None), m.used_at < bindparam("unused_before")),
+)
 
 # A subject's user and agent. `= NULL` is never true: without a user it meets no user's memory.
 ITS_USERS: Final = m.user_id == bindparam("user")
@@ -72,6 +79,7 @@ class Wanted(NamedTuple):
     tag: str | None = None
     oldest_first: bool = False
     as_of: datetime | None = None
+    unused_only: bool = False
 
 
 def _live(*criteria: ColumnElement[bool]) -> Select[Any]:
@@ -106,6 +114,8 @@ def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
     view = view.where(*_reach(bound=bound, agent=agent))
     if wanted.pinned_only:
         view = view.where(m.pinned)
+    if wanted.unused_only:
+        view = view.where(UNUSED)
     if wanted.category is not None:
         view = view.where(r.category == bindparam("in_category"))
     if wanted.tag is not None:
@@ -202,6 +212,7 @@ def page(
         statement,
         **{"from": cursor or (OLDEST if wanted.oldest_first else NEWEST)},
         now=wanted.as_of or tx.now,
+        unused_before=tx.now - UNUSED_AFTER,
         most=most,
         user=reader and reader.user_id,
         agent=reader and reader.agent_id,

@@ -101,6 +101,10 @@ async def memories(
         bool, typer.Option("--forgotten", help="List what was forgotten and may be restored.")
     ] = False,
     pinned: Annotated[bool, typer.Option("--pinned", help="List what is pinned.")] = False,
+    unused: Annotated[
+        bool,
+        typer.Option("--unused", help="List what no run was given for half a year, to review it."),
+    ] = False,
     oldest_first: Annotated[
         bool, typer.Option("--oldest-first", help="Begin with the oldest.")
     ] = False,
@@ -120,6 +124,7 @@ async def memories(
         at.who,
         status=MemoryStatus.FORGOTTEN if forgotten else MemoryStatus.ACTIVE,
         pinned_only=pinned,
+        unused_only=unused,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
         oldest_first=oldest_first,
@@ -139,7 +144,9 @@ async def memories(
         for each, who in zip(page.items, known_to, strict=True)
     ]
     columns = ("@memory", "~for", "", "forgotten" if forgotten else "since", "restorable until")
-    return page_answer(page, columns, rows, _empty(forgotten=forgotten, pinned=pinned))
+    return page_answer(
+        page, columns, rows, _empty(forgotten=forgotten, pinned=pinned, unused=unused)
+    )
 
 
 async def history(at: Session, memory_id: MemoryId) -> Answer:
@@ -158,7 +165,9 @@ def _ended(tombstone: "Revision") -> Text:
     return Text("forgotten" if onward is None else f"goes on as {onward}", style="italic")
 
 
-def _empty(*, forgotten: bool, pinned: bool) -> str:
+def _empty(*, forgotten: bool, pinned: bool, unused: bool) -> str:
+    if unused:
+        return "Everything was used or changed within half a year."
     if forgotten:
         return "Nothing is forgotten that could be restored."
     if pinned:

@@ -117,6 +117,10 @@ async def list_memories(
     user_id: UUID | None = None,
     agent_id: UUID | None = None,
     oldest_first: bool = False,
+    unused_only: Annotated[
+        bool,
+        Query(description="List what no run was given for half a year, for somebody to review."),
+    ] = False,
     as_of: Annotated[Moment | None, Query(description="List what was active at that time.")] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
@@ -132,6 +136,7 @@ async def list_memories(
         agent_id=agent_id,
         oldest_first=oldest_first,
         as_of=as_of,
+        unused_only=unused_only,
         limit=limit,
         cursor=cursor,
     )
