@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
@@ -77,11 +77,13 @@ class Memoranda:
         settings: Settings | None = None,
         clock: Clock = system_clock,
         migrate: bool = True,
+        work: bool = False,
     ) -> AsyncIterator[Self]:
         """Open the database at `url`, or at the settings' `db`: a file, `sqlite:///…` or `postgresql://…`.
 
         Brings its schema up to date unless `migrate` is False, and makes the default
-        organization when there is none. Raises what `Storage.open` and `migrate` do, and
+        organization when there is none. With `work`, the worker runs for as long as it is open:
+        it takes in documents and makes vectors. Raises what `Storage.open` and `migrate` do, and
         `UnwritableDatabase` where a SQLite file may not be written.
         """
         settings = settings or Settings.load()
@@ -97,7 +99,8 @@ class Memoranda:
             await storage.scrub(left_for=timedelta(hours=1))
             owner = await Access(storage).ensure_default()
             joined = cls._join(storage, settings, owner, clock)
-            yield joined
+            async with _at_work(joined.worker if work else None):
+                yield joined
         finally:
             # Whoever cancels the block still wants what was queued to be written.
             with anyio.CancelScope(shield=True):
@@ -167,6 +170,22 @@ class Memoranda:
             ),
             owner=owner,
         )
+
+
+@asynccontextmanager
+async def _at_work(worker: Worker | None) -> AsyncIterator[None]:
+    """Let the worker run beside whoever is within, if there is to be one."""
+    if worker is None:
+        yield
+        return
+    # No task group: it would wrap what is raised within.
+    running = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
 
 
 def _vectors(storage: Storage, embedders: Embedders | None, settings: Settings) -> Vectors | None:

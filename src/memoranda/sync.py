@@ -1,5 +1,6 @@
 """A small synchronous face for scripts: the same code, run on an event loop of its own thread."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
@@ -281,5 +282,5 @@ async def _recall(at: app.Memoranda, **asked: Any) -> Recall:
 async def _catch_up(at: app.Memoranda) -> None:
     """Make the vectors that wait: a script has no worker beside it."""
     organization_id = at.owner.organization_id
-    while organization_id and await at.embedding.serve(organization_id, at.worker.id):
-        pass
+    if organization_id:
+        await at.embedding.catch_up(organization_id, within_s=math.inf)

@@ -51,7 +51,7 @@ class Desk:
             SCOUT: tenant.key_of(tenant.scout, tenant.ben),
         }
         self.id_of = {"anna": tenant.anna.id, "ben": tenant.ben.id, "scout": tenant.scout.id}
-        self.name_of: dict[UUID | None, str] = {id: name for name, id in self.id_of.items()}
+        self.name_of: dict[UUID | None, str] = {each: name for name, each in self.id_of.items()}
 
     async def do(self, op: Op) -> tuple[Answer, UUID | None]:
         """The answer, and the id of the memory or proposal that it is about."""
@@ -64,7 +64,8 @@ class Desk:
                 return self._memory(found), found.id
             case Proposed():
                 about = found.memory or found.proposal
-                return (found.outcome, about and about.id), about and about.id
+                known = None if about is None else about.id
+                return (found.outcome, known), known
             case Proposal():
                 return (str(found.status), found.id), None
             case Erased():

@@ -13,7 +13,7 @@ from memoranda.memories.models import FoundMemory, Memory, MemoryStatus, Proposa
 from memoranda.memories.proposals.service import Proposals
 from memoranda.memories.removal.service import Removal
 from memoranda.memories.service import Memories
-from memoranda.memories.ways import Ways
+from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.runs.events.service import Events
 from memoranda.search.embedders.choice import Embedders
 from memoranda.search.embedders.port import Embedder
@@ -23,6 +23,8 @@ from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
 from tests.contract.copied_rows import Rows, rows_of
 from tests.contract.tenants import Tenant
+
+PATIENCE_S = 60.0  # a busy machine is no failure
 
 
 class House:
@@ -34,13 +36,15 @@ class House:
         acme: Tenant,
         clock: SteppedClock,
         embedder: Embedder | None = None,
-        limits: MemoryLimits = MemoryLimits(),
+        limits: MemoryLimits = DEFAULT_WAYS.limits,
     ) -> None:
         embedders = Embedders(embedder) if embedder else None
         self.storage = storage
         self.acme = acme
         self.clock = clock
-        self.vectors = Vectors(storage, embedders, COLLECTION) if embedders else None
+        self.vectors = (
+            Vectors(storage, embedders, COLLECTION, timeout_s=PATIENCE_S) if embedders else None
+        )
         ways = Ways(limits, self.vectors.models if self.vectors else ())
         self.memories = Memories(storage, ways, vectors=self.vectors)
         self.proposals = Proposals(storage, ways, vectors=self.vectors)
@@ -80,7 +84,7 @@ class House:
         }
         for how, query in queries.items():
             shown[f"search by {how}"] = (await memories.search(who, query, **named)).results
-            recalled = await memories.recall(who, query, **named)
+            recalled = await memories.recall(who, query, timeout_s=PATIENCE_S, **named)
             shown[f"recall by {how}"] = (recalled.block, recalled.memories)
         subject = subject_of(who, named.get("agent_id"), named.get("user_id"))
         for personal in (True, False):
@@ -120,7 +124,5 @@ def changed(before: Rows, after: Rows) -> set[str]:
     """The tables in which not all rows are the same."""
     assert before.keys() == after.keys()
     return {
-        name
-        for name in before
-        if sorted(map(str, before[name])) != sorted(map(str, after[name]))
+        name for name in before if sorted(map(str, before[name])) != sorted(map(str, after[name]))
     }

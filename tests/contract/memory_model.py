@@ -1,7 +1,7 @@
 """What memories are as the documents tell of it: values, and the rules that need no more than one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -23,7 +23,7 @@ class Audience(NamedTuple):
     agent: str | None = None
 
 
-class Refusal(Exception):  # noqa: N818 - as the product names what happened
+class Refusal(Exception):
     """What the product has to answer instead, by its code."""
 
 
@@ -144,3 +144,13 @@ def check_change(who: str, audience: Audience) -> None:
 def check_version(chain: Chain, given: Mapping[str, Any]) -> None:
     if given.get("version") not in {None, chain.version}:
         raise Refusal("stale_version")
+
+
+def edited(said: Said, given: Mapping[str, Any], now: datetime) -> Said:
+    """What it says once that is changed; a new end must be yet to come."""
+    new = replace(said, at=now, goes_on=None)
+    for name in ("text", "title", "expires"):
+        setattr(new, name, given.get(name, getattr(new, name)))
+    if new.expires != said.expires and past(new.expires, now):
+        raise Refusal("invalid_input")
+    return new

@@ -22,6 +22,7 @@ from tests.contract.memory_model import (
     check_change,
     check_role,
     check_version,
+    edited,
     fold,
     knows,
     past,
@@ -83,22 +84,12 @@ class State:
         if not chain.live(self.now):
             raise Refusal("not_found")
         check_version(chain, given)
-        new = copy.copy(chain.head)
-        new.at = self.now
-        for name in ("text", "title", "expires"):
-            setattr(new, name, given.get(name, getattr(new, name)))
-        if new.expires != chain.head.expires and past(new.expires, self.now):
-            raise Refusal("invalid_input")
+        new = edited(chain.head, given, self.now)
         pinned = given.get("pinned", chain.pinned)
         if to != chain.audience:
             return self._move(chain, to, new, born, pinned=pinned)
         if statement(new) != statement(chain.head):
-            gone = self._stand_aside(chain, new) if new.text != chain.head.text else []
-            chain.said.append(new)
-            chain.pinned = pinned
-            self.tell(chain, "updated")
-            for each in gone:
-                self.tell(each, "merged")
+            self._edit(chain, new, pinned=pinned)
         elif pinned != chain.pinned:
             chain.pinned = pinned
             self.tell(chain, "pinned" if pinned else "unpinned")
@@ -158,6 +149,14 @@ class State:
     def end(self, chain: Chain, goes_on: UUID | None = None) -> None:
         chain.said.append(Said(None, None, None, self.now, goes_on))
         chain.pinned = False
+
+    def _edit(self, chain: Chain, new: Said, *, pinned: bool) -> None:
+        gone = self._stand_aside(chain, new) if new.text != chain.head.text else []
+        chain.said.append(new)
+        chain.pinned = pinned
+        self.tell(chain, "updated")
+        for each in gone:
+            self.tell(each, "merged")
 
     def _move(
         self, chain: Chain, to: Audience, said: Said, born: UUID | None, *, pinned: bool

@@ -7,9 +7,10 @@ import anyio
 import pytest
 
 from memoranda import Memoranda
+from memoranda.memories.models import MemorySearch
 from memoranda.settings import Settings
 from memoranda.storage import SchemaMismatch
-from memoranda.words.errors import Invalid, Unavailable
+from memoranda.words.errors import DuplicateMemory, Invalid, Unavailable
 from tests.postgres import Postgres
 
 
@@ -96,3 +97,24 @@ async def test_another_kind_of_database_is_refused() -> None:
     with pytest.raises(Invalid):
         async with Memoranda.open("mysql://localhost/memoranda"):
             pass
+
+
+async def test_an_opened_product_that_works_finds_by_meaning_what_was_just_remembered(
+    database_url: str,
+) -> None:
+    async with Memoranda.open(database_url, migrate=False, work=True) as memoranda:
+        await memoranda.memories.remember(memoranda.owner, "Orders ship from Leipzig.")
+        with anyio.fail_after(30):
+            while not (await search(memoranda)).results:
+                await anyio.sleep(0.05)
+
+
+async def search(memoranda: Memoranda) -> MemorySearch:
+    return await memoranda.memories.search(memoranda.owner, "where are parcels sent from?")
+
+
+async def test_what_is_raised_beside_the_worker_comes_out_as_it_is(database_url: str) -> None:
+    with pytest.raises(DuplicateMemory):
+        async with Memoranda.open(database_url, migrate=False, work=True) as memoranda:
+            for _ in range(2):
+                await memoranda.memories.remember(memoranda.owner, "Orders ship from Leipzig.")

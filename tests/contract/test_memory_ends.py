@@ -172,17 +172,17 @@ def new_id_of(end: Ending, made: Memory) -> UUID:
 async def test_a_spaces_memory_is_on_no_path_of_anybody(house: House) -> None:
     acme = house.acme
     spaces = [Audience(space="flow:node"), Audience(acme.anna.id, acme.scout.id, "flow:node")]
-    made = []
+    made: list[Memory] = []
     for space in spaces:
         note = Candidate(space, None, TEXT, None, "kind", ("label",), None, Author(), pinned=True)
         ways = Ways(models=house.vectors.models if house.vectors else ())
         made.append(await house.storage.write(house.organization, store.remember, note, ways))
     await house.embed()
-    for note in made:
-        assert await paths_with(house, note.id) == set()
+    for each in made:
+        assert await paths_with(house, each.id) == set()
     for who in (acme.member(acme.anna), acme.key_of(acme.scout, acme.anna)):
         assert (await house.memories.stats(who)).active == 0
-        for note in made:
+        for each in made:
             for verb in (house.memories.get, house.memories.history):
                 with pytest.raises(NotFound):
-                    await verb(who, note.id)
+                    await verb(who, each.id)

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -73,22 +73,23 @@ def house(
 
 # --- what may be asked -----------------------------------------------------------------------
 
-TEXT = st.sampled_from(
-    [
-        "Ada takes oat milk",
-        "ada TAKES oat milk",
-        "Ada takes milk",
-        "The standup moves to noon",
-        "Ships leave at dawn",
-    ]
+TEXTS = (
+    "Ada takes oat milk",
+    "ada TAKES oat milk",
+    "Ada takes milk",
+    "The standup moves to noon",
+    "Ships leave at dawn",
 )
+AUDIENCES = ((None, None), ("anna", None), (None, "scout"), ("ben", "scout"))
+TEXT = st.sampled_from(TEXTS)
 TITLE = st.sampled_from([None, "Kitchen", "Harbor"])
 EXPIRES = st.sampled_from([None, DAY, DAY, 10 * DAY, 40 * DAY, -DAY])
-AUDIENCE = st.sampled_from([(None, None), ("anna", None), (None, "scout"), ("ben", "scout")])
+AUDIENCE = st.sampled_from(AUDIENCES)
 WRITER = st.sampled_from([OWNER] * 8 + [ANNA, ANNA, SCOUT])
 PROPOSER = st.sampled_from([SCOUT, SCOUT, OWNER, OWNER, OWNER, ANNA])
 ATTRIBUTE = st.sampled_from(["preference.milk", "observation.day"])
 VERSION = st.sampled_from(["right", "stale"])
+NOTHING: st.SearchStrategy[Any] = st.just({})
 WHICH = st.integers(0, 7)
 """Which of the ids: up to 5 one of those that the verb is for, beyond that any other."""
 
@@ -97,7 +98,7 @@ def asks(
     verb: str,
     who: st.SearchStrategy[str] = WRITER,
     which: st.SearchStrategy[Any] = WHICH,
-    given: st.SearchStrategy[Any] = st.just({}),
+    given: st.SearchStrategy[Any] = NOTHING,
 ) -> st.SearchStrategy[Any]:
     return st.tuples(st.just(verb), who, which, given)
 
@@ -118,7 +119,10 @@ UPDATE = asks(
         lambda given: set(given) - {"version"}
     ),
 )
-PIN = asks("update", given=st.fixed_dictionaries({"pinned": st.booleans()}))
+PIN = asks(
+    "update",
+    given=st.fixed_dictionaries({"pinned": st.sampled_from([True, False, "other", "other"])}),
+)
 MOVE = asks(
     "update", given=st.fixed_dictionaries({"audience": AUDIENCE}, optional={"text": TEXT, **EDIT})
 )
@@ -134,7 +138,27 @@ ANYTHING = st.one_of(
     *(REMEMBER, REMEMBER, PROPOSE, UPDATE, UPDATE, PIN, MOVE, FORGET, RESTORE, ACCEPT, DISCARD),
     *(RESTORE_PROPOSAL, FORGET_ALL, ERASE, PURGE),
 )
-REMOVE = st.one_of(ERASE, ERASE, PURGE, PURGE, PURGE, FORGET_ALL)
+REMOVE = st.one_of(ERASE, PURGE, PURGE, FORGET_ALL)
+
+
+def contest(asked: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Two that want something of the same memory or proposal, or say the same."""
+
+    def meet(first: Any, second: Any) -> Any:
+        verb, who, which, given = second
+        same = {
+            name: first[3][name] for name in given if name in {"audience", "text"} & set(first[3])
+        }
+        return first, (verb, who, None if which is None else first[2], given | same)
+
+    return st.builds(meet, asked, asked)
+
+
+CONTEST = st.one_of(
+    contest(st.one_of(UPDATE, PIN, MOVE, FORGET, ERASE)),
+    contest(st.one_of(ACCEPT, DISCARD)),
+    contest(st.one_of(REMEMBER, REMEMBER, PROPOSE)),
+)
 
 
 class MemoryMachine(RuleBasedStateMachine):
@@ -149,10 +173,14 @@ class MemoryMachine(RuleBasedStateMachine):
         self.steps = 0
         self.broken = False
 
-    @initialize(these=st.lists(st.one_of(REMEMBER, REMEMBER, PROPOSE), max_size=6))
-    def begin(self, these: list[Any]) -> None:
-        for each in these:
-            self.do(each)
+    @initialize(count=st.integers(0, 6), pinned=st.integers(0, 2), expires=EXPIRES)
+    def begin(self, count: int, pinned: int, expires: timedelta | None) -> None:
+        """Remember so much at first, or an example seldom meets a limit."""
+        for place, (text, audience) in enumerate(list(product(TEXTS[1:], AUDIENCES))[:count]):
+            given: dict[str, Any] = {"text": text, "audience": audience}
+            if place < pinned:
+                given |= {"pinned": True, "expires": expires}
+            self.do(("remember", OWNER, None, given))
 
     @rule(ask=REMEMBER)
     def remember(self, ask: Any) -> None:
@@ -195,6 +223,10 @@ class MemoryMachine(RuleBasedStateMachine):
     def together(self, first: Any, second: Any) -> None:
         self.do(first, second)
 
+    @rule(two=CONTEST)
+    def contend(self, two: Any) -> None:
+        self.do(*two)
+
     @rule(by=st.sampled_from([timedelta(minutes=20), DAY, DAY, 10 * DAY, 31 * DAY]))
     def wait(self, by: timedelta) -> None:
         self.state.now = self.house.clock.tick(by)
@@ -211,13 +243,14 @@ class MemoryMachine(RuleBasedStateMachine):
         answers = [answer for answer, _ in done]
         note(f"   {ops} -> {answers}")
         orders = list(permutations(range(len(ops))))
-        models = [self.modeled(ops, [born for _, born in done], order) for order in orders]
-        agreed = [state for state, said in models if said == answers]
-        assert agreed, f"{ops}\nanswered {answers}\n and not {[said for _, said in models]}"
+        outcomes = [self.modeled(ops, [born for _, born in done], order) for order in orders]
+        agreed = [state for state, said in outcomes if said == answers]
+        assert agreed, f"{ops}\nanswered {answers}\n and not {[said for _, said in outcomes]}"
         told = await self.desk.told(len(self.state.events))
-        views = [state.events[len(self.state.events) :] for state in agreed]
-        assert told in views, f"{ops}\ntold {told}\n and not {views}"
-        self.state = agreed[views.index(told)]
+        models = [state.events[len(self.state.events) :] for state in agreed]
+        views = [heard(events) for events in models]
+        assert heard(told) in views, f"{ops}\ntold {told}\n and not {models}"
+        self.state = agreed[views.index(heard(told))]
         self.steps += 1
         await self._compare({op.target for op in ops} | {event[0] for event in told})
 
@@ -282,10 +315,12 @@ class MemoryMachine(RuleBasedStateMachine):
             args["expires"] += self.state.now
         if "audience" in args:
             args["user"], args["agent"] = args.pop("audience")
+        chain = self.state.chains.get(target) if target else None
         if "version" in args:
-            chain = self.state.chains.get(target) if target else None
             version = 1 if chain is None else chain.version
             args["version"] = version + (args["version"] == "stale")
+        if args.get("pinned") == "other":
+            args["pinned"] = chain is None or not chain.pinned
         return Op(verb, who, target, args)
 
     def targets(self, verb: str) -> tuple[list[UUID], list[UUID]]:
@@ -301,6 +336,16 @@ class MemoryMachine(RuleBasedStateMachine):
             fit = {key for key, each in state.chains.items() if each.ended == ended}
             there |= set(state.chains)
         return sorted(fit, reverse=True), sorted(there - fit, reverse=True)
+
+
+def heard(events: list[Answer]) -> Any:
+    """What is told of each memory and proposal, in order: of two that do not meet, either may be first.
+
+    What clears everything meets all.
+    """
+    if any(event[2] == "cleared" for event in events):
+        return events
+    return {event[0]: [each for each in events if each[0] == event[0]] for event in events}
 
 
 def breadth() -> settings:

@@ -35,9 +35,7 @@ MEMORY_WRITES: dict[str, Verb] = {
         who, id_, title="new", expected_version=1
     ),
     "pin": lambda house, who, id_: house.memories.update(who, id_, pinned=True),
-    "move": lambda house, who, id_: house.memories.update(
-        who, id_, agent_id=house.acme.scout.id
-    ),
+    "move": lambda house, who, id_: house.memories.update(who, id_, agent_id=house.acme.scout.id),
     "forget": lambda house, who, id_: house.memories.forget(who, id_),
     "restore": lambda house, who, id_: house.memories.restore(who, id_),
 }
@@ -98,9 +96,7 @@ async def furnish(house: House) -> Ids:
         expired=expired.id,
         purged=purged.id,
         bens=(await memories.remember(acme.owner, "secret", user_id=acme.ben.id)).id,
-        space=(
-            await house.storage.write(house.organization, store.remember, space, Ways())
-        ).id,
+        space=(await house.storage.write(house.organization, store.remember, space, Ways())).id,
         waiting=await proposed(house, acme.anna.id),
         bens_waiting=await proposed(house, acme.ben.id),
         theirs=(await theirs.memories.remember(theirs.acme.owner, "secret")).id,
@@ -125,9 +121,7 @@ async def refusal(house: House, verb: Verb, who: Principal, id_: UUID) -> Memora
     pytest.fail(f"answered {answer!r}")
 
 
-async def check(
-    house: House, who: Principal, verbs: dict[str, Verb], ids: dict[str, UUID]
-) -> None:
+async def check(house: House, who: Principal, verbs: dict[str, Verb], ids: dict[str, UUID]) -> None:
     """Each verb refuses each id as it refuses one that was never dealt out, and no row is touched."""
     before = await house.rows()
     for name, verb in verbs.items():

@@ -123,5 +123,10 @@ def sees_user(who: Principal, user_id: UUID) -> bool:
 
 def _bound(name: str, asked: UUID | None, own: UUID | None) -> UUID | None:
     if asked is not None and asked != own:
+        if own is None:
+            raise Refused(
+                f"This key acts for no {name}. Make one that names the {name} (memoranda keys create "
+                f"has --{name}), use an owner's key, or leave the {name} out."
+            )
         raise Refused(f"This key acts for one {name} alone. Leave the {name} out, or name its own.")
     return own

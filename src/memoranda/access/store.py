@@ -168,7 +168,7 @@ def no_user(name: object) -> NotFound:
     """The refusal of a user that is not there, or not for this caller."""
     return NotFound(
         f"This organization has no user {str(name)!r}. "
-        "An owner makes one with: memoranda users create NAME.",
+        "An owner makes one with: memoranda users create NAME --external-id ID.",
         user=str(name),
     )
 

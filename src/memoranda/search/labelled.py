@@ -14,6 +14,9 @@ from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE, Calibration
 from memoranda.search.embedders.port import Embedder
 from memoranda.words.errors import Invalid, NotFound
 
+FEWEST_PAIRS = 10
+"""With fewer in a half, a curve says more about chance than about the model."""
+
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -98,8 +101,14 @@ async def fit_to(embedder: Embedder, pairs: Sequence[Pair]) -> Calibration:
 async def fit_and_check(embedder: Embedder, pairs: Sequence[Pair]) -> Fitted:
     """Fit a curve to half of the pairs and check it on the rest. Raises `Invalid` (see `fit`) and `Unavailable`."""
     fitting, checking = halves(pairs)
+    if min(len(fitting), len(checking)) < FEWEST_PAIRS:
+        raise Invalid(
+            f"{len(pairs)} labelled pairs are too few: of {len(fitting)} a curve would be fitted and on "
+            f"{len(checking)} checked, and each half needs {FEWEST_PAIRS}. Write a few hundred, of many queries.",
+            pairs=len(pairs),
+        )
     curve = await fit_to(embedder, fitting)
-    scores = curve.scores(await cosines(embedder, checking)).tolist() if checking else []
+    scores = curve.scores(await cosines(embedder, checking)).tolist()
     checked = {
         threshold: figures(scores, checking, threshold)
         for threshold in (SEARCH_SCORE, RECALL_SCORE)

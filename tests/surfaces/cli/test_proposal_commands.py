@@ -1,6 +1,5 @@
 """Every command about proposals, on both backends: what is shown, what is answered, how it ends."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,11 +9,10 @@ from tests.surfaces.cli.test_memory_commands import NOBODY, card, kept, long_ago
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a test can reach, and no embedder to wait for."""
     for name, value in (("EMBEDDER", "none"), ("MAX_MEMORIES", "3"), ("MAX_PROPOSALS", "2")):
         monkeypatch.setenv(f"MEMORANDA_{name}", value)
-    yield
 
 
 def proposed(cli: Cli, text: str, *words: str) -> str:

@@ -118,7 +118,9 @@ async def test_a_search_says_why_and_that_nothing_was_searched_by_meaning(house:
     assert set(found["match"]["words"]) == {"oolong", "minutes"}
     assert 0.55 <= found["match"]["score"] <= 1
     assert (found["match"]["meaning"], found["match"]["literal"]) == (None, False)
-    (found,) = (await house.owner.post(f"{MEMORIES}/search", {"query": "ng: thr"})).json()["results"]
+    (found,) = (await house.owner.post(f"{MEMORIES}/search", {"query": "ng: thr"})).json()[
+        "results"
+    ]
     assert found["match"]["literal"] is True
     nothing = (await house.owner.post(f"{MEMORIES}/search", {"query": "refund"})).json()
     assert nothing["results"] == []

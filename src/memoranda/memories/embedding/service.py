@@ -20,6 +20,7 @@ from memoranda.search.vectors.store import Progress
 from memoranda.storage import Scope, Storage, Transaction
 from memoranda.storage.signals import EMBEDDING
 from memoranda.words.errors import Unavailable
+from memoranda.words.ids import new_id
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +89,27 @@ class Embedding:
         if self._embedders is None or not isinstance(scope, UUID):
             return False
         return bool((await self._storage.read(scope, _look, self._embedders)).waits)
+
+    async def catch_up(self, organization_id: UUID, *, within_s: float) -> bool:
+        """Make the vectors that wait, for callers without a worker; whether none is left to wait.
+
+        Stops after `within_s` seconds, and at once where the embedder can't be reached.
+        """
+        loop = asyncio.get_running_loop()
+        ends, worker_id = loop.time() + within_s, new_id()
+        while loop.time() < ends and await self.serve(organization_id, worker_id):
+            pass
+        return not await self.waiting(organization_id)
+
+    async def trouble(self) -> str | None:
+        """Say why the embedder can't embed, by asking it for one word; None where it can, or there is none."""
+        if self._embedders is None:
+            return None
+        try:
+            await self._embedders.live.embed(["memory"])
+        except Unavailable as error:
+            return error.message
+        return None
 
     async def sweep(self, organization_id: UUID, most: int = AT_ONCE) -> int:
         """Take up what was left, up to `most` of each kind; how much there was.

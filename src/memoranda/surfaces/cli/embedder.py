@@ -10,7 +10,7 @@ from rich.text import Text
 from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.output import Answer, console_for
 from memoranda.surfaces.cli.session import Choices, Session
-from memoranda.surfaces.cli.tables import card, table
+from memoranda.surfaces.cli.tables import card, counted, table
 from memoranda.surfaces.cli.verbs import closed_verb, group, verb
 from memoranda.words.errors import Invalid
 
@@ -39,6 +39,7 @@ async def show_status(at: Session) -> Answer:
         "model": vectors.models[0] if vectors else None,
         "serving": await embedding.serving(_organization(at)),
         **({} if progress is None else progress._asdict()),
+        "trouble": await embedding.trouble(),
     }
     return Answer(status, lambda: [card(status)])
 
@@ -59,9 +60,10 @@ async def make_vectors(at: Session) -> Answer:
             progress = await _progress(at)
             bar.update(task, completed=progress.made, total=sum(progress))
     left = progress.waiting + progress.given_up
-    told = f"{progress.made} memories can be found by meaning."
+    told = f"{counted(progress.made, 'memory', 'memories')} can be found by meaning."
     if left:
         told += f" {left} could not be embedded yet; memoranda worker or the next run tries again."
+        told = " ".join([told, *filter(None, [await embedding.trouble()])])
     return Answer(
         progress._asdict(),
         lambda: [Text(told)],

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.memory_rows import about, why
+from memoranda.surfaces.cli.memory_rows import about, labels, why
 from memoranda.surfaces.cli.options import Agent, Limit, Run, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, entry, listed
+from memoranda.surfaces.cli.tables import card, counted, entry, listed
 from memoranda.surfaces.cli.verbs import verb
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Words, or a question; no syntax.")]
 
+PATIENCE_S = 5.0
+"""How long a search waits for vectors that are still to be made."""
 WITHOUT_MEANING = "Nothing was searched by meaning: no embedder answered."
 
 
@@ -40,6 +42,7 @@ async def search(
     limit: Limit = 50,
 ) -> Answer:
     """Search memories by words, letters and meaning, best first, and see why each was found."""
+    note = await _catch_up(at)
     found = await at.memoranda.memories.search(
         at.who,
         query,
@@ -49,7 +52,7 @@ async def search(
         categories=tuple(category or ()),
         tags=tuple(tag or ()),
     )
-    return Answer(found, lambda: drawn_search(found))
+    return Answer(found, lambda: [*drawn_search(found), *note])
 
 
 def drawn_search(found: "MemorySearch") -> "Iterator[RenderableType]":
@@ -57,7 +60,7 @@ def drawn_search(found: "MemorySearch") -> "Iterator[RenderableType]":
     rows = [
         (
             f"{each.match.score:.2f}",
-            entry(each.memory.text, each.memory.id, about(each.memory)),
+            entry(each.memory.text, each.memory.id, about(each.memory), labels(each.memory)),
             why(each.match),
         )
         for each in found.results
@@ -71,6 +74,7 @@ async def recall(
     at: Session, query: Query, agent: Agent = None, user: User = None, run: Run = None
 ) -> Answer:
     """Show the block of memories that a run about QUERY is given, as it reaches the model."""
+    note = await _catch_up(at)
     recalled = await at.memoranda.memories.recall(
         at.who,
         query,
@@ -78,7 +82,19 @@ async def recall(
         agent_id=await at.agent_id(agent),
         run_id=run,
     )
-    return Answer(recalled, lambda: drawn_recall(recalled))
+    return Answer(recalled, lambda: [*drawn_recall(recalled), *note])
+
+
+async def _catch_up(at: Session) -> list[Text]:
+    """Make the vectors that wait, since no worker may run beside a command; say it where some still do."""
+    organization_id = at.who.organization_id
+    if organization_id is None or await at.memoranda.embedding.catch_up(
+        organization_id, within_s=PATIENCE_S
+    ):
+        return []
+    return [
+        Text("Some memories can't be found by meaning yet: memoranda embedder run", style="dim")
+    ]
 
 
 def drawn_recall(recalled: "Recall") -> "Iterator[RenderableType]":
@@ -87,8 +103,8 @@ def drawn_recall(recalled: "Recall") -> "Iterator[RenderableType]":
         yield Text(f"There is no block: {recalled.outcome}.")
         return
     yield Text(recalled.block)
-    count = len(recalled.memories)
-    told = f"{count} {'memory' if count == 1 else 'memories'}, {recalled.tokens} tokens"
+    given = counted(len(recalled.memories), "memory", "memories")
+    told = f"{given}, {recalled.tokens} tokens"
     if recalled.dropped:
         told += f"; {recalled.dropped} more had no room"
     yield Text(told if recalled.semantic else f"{told}. {WITHOUT_MEANING}", style="dim")

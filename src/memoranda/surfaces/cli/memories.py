@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.memory_rows import MemoryId, Version, about
+from memoranda.surfaces.cli.memory_rows import MemoryId, Version, about, labels
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import (
     Agent,
@@ -19,7 +19,7 @@ from memoranda.surfaces.cli.options import (
 )
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
+from memoranda.surfaces.cli.tables import card, counted, entry, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import room, verb
 
 if TYPE_CHECKING:
@@ -97,6 +97,12 @@ async def memories(
     *,
     agent: Agent = None,
     user: User = None,
+    category: Annotated[
+        str | None, typer.Option("--category", metavar="NAME", help="Only of this sort.")
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="WORD", help="Only with this tag.")
+    ] = None,
     forgotten: Annotated[
         bool, typer.Option("--forgotten", help="List what was forgotten and may be restored.")
     ] = False,
@@ -124,6 +130,8 @@ async def memories(
         at.who,
         status=MemoryStatus.FORGOTTEN if forgotten else MemoryStatus.ACTIVE,
         pinned_only=pinned,
+        category=category,
+        tag=tag,
         unused_only=unused,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
@@ -135,7 +143,7 @@ async def memories(
     known_to = await whose(at, page.items, nobody="everybody")
     rows = [
         (
-            entry(each.text, each.id, about(each)),
+            entry(each.text, each.id, about(each), labels(each)),
             who,
             "pinned" if each.pinned else "",
             each.recorded_at,
@@ -144,9 +152,33 @@ async def memories(
         for each, who in zip(page.items, known_to, strict=True)
     ]
     columns = ("@memory", "~for", "", "forgotten" if forgotten else "since", "restorable until")
-    return page_answer(
-        page, columns, rows, _empty(forgotten=forgotten, pinned=pinned, unused=unused)
-    )
+    narrowed = bool(category or tag or agent or user or as_of)
+    empty = "Nothing fits that." if narrowed else _empty(forgotten, pinned, unused)
+    return page_answer(page, columns, rows, empty)
+
+
+async def show(at: Session, memory_id: MemoryId) -> Answer:
+    """Show all that is known of one memory."""
+    memory = await at.memoranda.memories.get(at.who, memory_id)
+    known_to = (await whose(at, [memory], nobody="everybody"))[0]
+    shown = {
+        "memory": memory.id,
+        "text": memory.text,
+        "title": memory.title,
+        "category": memory.category,
+        "tags": ", ".join(memory.tags),
+        "about": (about(memory) or "").removeprefix("about "),
+        "for": known_to,
+        "pinned": "yes" if memory.pinned else "no",
+        "version": memory.version,
+        "written by": memory.origin,
+        "since": when(memory.created_at),
+        "changed": when(memory.recorded_at),
+        "expires": memory.expires_at and when(memory.expires_at),
+        "given to": counted(memory.uses, "run", "runs"),
+        "last given": memory.used_at and when(memory.used_at),
+    }
+    return Answer(memory, lambda: [card(shown)])
 
 
 async def history(at: Session, memory_id: MemoryId) -> Answer:
@@ -165,7 +197,7 @@ def _ended(tombstone: "Revision") -> Text:
     return Text("forgotten" if onward is None else f"goes on as {onward}", style="italic")
 
 
-def _empty(*, forgotten: bool, pinned: bool, unused: bool) -> str:
+def _empty(forgotten: bool, pinned: bool, unused: bool) -> str:
     if unused:
         return "Everything was used or changed within half a year."
     if forgotten:
@@ -180,5 +212,6 @@ def register(app: typer.Typer) -> typer.Typer:
     verb(app, "remember")(remember)
     verb(app, "forget")(forget)
     made = room(app, "memories", memories)
+    verb(made, "show", reads=True)(show)
     verb(made, "history", reads=True)(history)
     return made

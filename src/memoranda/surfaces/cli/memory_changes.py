@@ -101,7 +101,7 @@ async def _told(at: Session, done: str, memory: "Memory") -> Answer:
     shown = {
         done: memory.id,
         "text": memory.text,
-        "about": about(memory),
+        "about": (about(memory) or "").removeprefix("about "),
         "for": known_to,
         "version": memory.version,
     }

@@ -27,6 +27,13 @@ def about(memory: "Memory | Proposal") -> str | None:
     return memory.subject_key and f"about {memory.subject_key.split(':', 2)[-1]}"
 
 
+def labels(memory: "Memory | Proposal") -> str | None:
+    """The title, category and tags, those that there are, on one line."""
+    parts = [memory.title, memory.category and f"({memory.category})"]
+    parts += [f"#{tag}" for tag in memory.tags]
+    return " ".join(part for part in parts if part) or None
+
+
 def why(match: "Match | None") -> str:
     """Why a memory was found, in words."""
     if match is None:

@@ -1,9 +1,11 @@
 """`memoranda proposals`: what agents and tidy-up would have remembered, and what a person makes of it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
+from rich.text import Text
 
 from memoranda.surfaces.cli.memory_rows import about
 from memoranda.surfaces.cli.names import whose
@@ -12,6 +14,7 @@ from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, listed, page_answer
 from memoranda.surfaces.cli.verbs import room, verb
+from memoranda.words.errors import NotFound
 
 if TYPE_CHECKING:
     from memoranda.memories.models import Proposal
@@ -41,9 +44,10 @@ async def proposals(
         cursor=cursor,
     )
     known_to = await whose(at, page.items, nobody="everybody")
+    replaced = await _replaced(at, page.items)
     rows = [
-        (entry(each.text, each.id, about(each)), _does(each), who, each.created_at)
-        for each, who in zip(page.items, known_to, strict=True)
+        (entry(each.text, each.id, about(each), *instead), _does(each), who, each.created_at)
+        for each, who, instead in zip(page.items, known_to, replaced, strict=True)
     ]
     empty = "Nothing is discarded." if discarded else "No proposal waits for anybody."
     return page_answer(page, ("@proposal", "does", "~for", "since"), rows, empty)
@@ -91,6 +95,26 @@ async def accept(
     return Answer(memory, lambda: [card({"remembered": memory.id, "text": memory.text})])
 
 
+async def _replaced(at: Session, found: "Sequence[Proposal]") -> list[list[str]]:
+    """What would be said no more, for each proposal; a script has the ids."""
+    if at.choices.as_json:
+        return [[] for _ in found]
+    return [await _ending(at, each) for each in found]
+
+
+async def _ending(at: Session, proposal: "Proposal") -> list[str]:
+    ending = [each.id for each in proposal.merges]
+    if proposal.merges and proposal.memory_id is not None:
+        ending.append(proposal.memory_id)
+    texts = []
+    for memory_id in ending:
+        try:
+            texts.append((await at.memoranda.memories.get(at.who, memory_id)).text)
+        except NotFound:  # it has ended since, and the merge can't be accepted any more
+            continue
+    return [f"instead of: {text}" for text in texts if text != proposal.text]
+
+
 async def discard(at: Session, proposal_id: ProposalId) -> Answer:
     """Discard a proposal. For 30 days it may be restored."""
     proposal = await at.memoranda.proposals.discard(at.who, proposal_id)
@@ -107,9 +131,15 @@ async def restore(at: Session, proposal_id: ProposalId) -> Answer:
 async def tidy_up(at: Session) -> Answer:
     """Propose to merge memories that say the same. Nothing is merged before it is accepted."""
     made = await at.memoranda.proposals.tidy_up(at.who)
-    rows = [(entry(each.text, each.id), _does(each)) for each in made]
+    replaced = await _replaced(at, made)
+    rows = [
+        (entry(each.text, each.id, *instead), _does(each))
+        for each, instead in zip(made, replaced, strict=True)
+    ]
     empty = "Nothing says the same twice."
-    return Answer(listing(made), lambda: listed(("@proposal", "does"), rows, empty=empty))
+    next_step = [Text("Decide with: memoranda proposals accept ID, or discard ID")] if made else []
+    columns = ("@proposal", "does")
+    return Answer(listing(made), lambda: [*listed(columns, rows, empty=empty), *next_step])
 
 
 def _does(proposal: "Proposal") -> str:

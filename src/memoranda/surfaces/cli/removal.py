@@ -8,6 +8,7 @@ from rich.text import Text
 from memoranda.surfaces.cli.memory_rows import MemoryId
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.tables import counted
 from memoranda.surfaces.cli.verbs import verb
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ async def forget_all(
 ) -> Answer:
     """Forget every memory and discard every proposal of the organization, and nothing else."""
     count = await at.memoranda.removal.forget_all(at.who, confirm)
-    told = f"{count} memories are forgotten. For 30 days each may be restored."
+    forgotten = counted(count, "memory is", "memories are")
+    told = f"{forgotten} forgotten, and every waiting proposal is discarded. For 30 days each may be restored."
     return Answer({"forgotten": count}, lambda: [Text(told)])
 
 
@@ -46,7 +48,11 @@ async def erase_user(
 
 
 def _told(erased: "Erased") -> Answer:
-    lines = [f"{erased.memories} memories and {erased.proposals} proposals are erased."]
+    gone = (
+        counted(erased.memories, "memory", "memories"),
+        counted(erased.proposals, "proposal", "proposals"),
+    )
+    lines = [f"Erased: {' and '.join(gone)}."]
     if erased.quoted_in:
         quoted = ", ".join(map(str, erased.quoted_in))
         lines.append(f"These conversations quote them, and stay for you to decide on: {quoted}")

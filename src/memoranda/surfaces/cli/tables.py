@@ -84,6 +84,11 @@ def entry(said: Cell, id_: Cell, *more: Cell) -> Text:
     return Text("\n").join([*lines, Text(str(id_), style="dim")])
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """So many of them, in words that agree."""
+    return f"{count} {one if count == 1 else many}"
+
+
 def when(moment: datetime) -> str:
     """A time in UTC, to the second, where the day alone does not tell enough."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
