@@ -105,16 +105,20 @@ async def test_an_opened_product_that_works_finds_by_meaning_what_was_just_remem
     async with Memoranda.open(database_url, migrate=False, work=True) as memoranda:
         await memoranda.memories.remember(memoranda.owner, "Orders ship from Leipzig.")
         with anyio.fail_after(30):
-            while not (await search(memoranda)).results:
+            while not (await search(memoranda)).results:  # noqa: ASYNC110 - the worker tells nobody
                 await anyio.sleep(0.05)
 
 
 async def search(memoranda: Memoranda) -> MemorySearch:
-    return await memoranda.memories.search(memoranda.owner, "where are parcels sent from?")
+    return await memoranda.memories.search(memoranda.owner, "where are parcels shipped from?")
 
 
 async def test_what_is_raised_beside_the_worker_comes_out_as_it_is(database_url: str) -> None:
     with pytest.raises(DuplicateMemory):
-        async with Memoranda.open(database_url, migrate=False, work=True) as memoranda:
-            for _ in range(2):
-                await memoranda.memories.remember(memoranda.owner, "Orders ship from Leipzig.")
+        await remember_twice(database_url)
+
+
+async def remember_twice(url: str) -> None:
+    async with Memoranda.open(url, migrate=False, work=True) as memoranda:
+        for _ in range(2):
+            await memoranda.memories.remember(memoranda.owner, "Orders ship from Leipzig.")
