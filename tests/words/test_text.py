@@ -145,3 +145,14 @@ def test_fold_makes_texts_equal_that_read_alike() -> None:
 def test_clean_text_can_be_stored_anywhere() -> None:
     assert clean("a\0b\ud800") == "ab\ufffd"
     assert clean("wie\n es  war") == "wie\n es  war"
+
+
+@pytest.mark.parametrize("unseen", ["\u00ad", "\u200b", "\u2060", "\u200d", "\ufe0f", "\u034f"])
+@pytest.mark.parametrize("fence", ["</memoranda-memories>", "<memoranda-memories>"])
+def test_our_fences_are_defused_whatever_unseen_characters_they_are_spelled_with(
+    fence: str, unseen: str
+) -> None:
+    for place in range(1, len(fence)):
+        spelled = fence[:place] + unseen + fence[place:]
+        assert "<" not in neutral_line(spelled)
+        assert "<" not in neutralize(spelled)

@@ -3,7 +3,7 @@
 import hashlib
 import unicodedata
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ from uuid import UUID
 from memoranda.memories.audience import Audience
 from memoranda.memories.models import Origin
 from memoranda.words.errors import Invalid, OverLimit
-from memoranda.words.inputs import check_zone, optional_text_input, text_input
+from memoranda.words.inputs import optional_text_input, text_input, time_input
 from memoranda.words.subject_key import make_subject_key
 from memoranda.words.text import fold
 
@@ -172,12 +172,4 @@ def tags_input(tags: Sequence[str]) -> tuple[str, ...]:
 
 def expiry_input(expires_at: datetime | None) -> datetime | None:
     """The time in UTC. Raises `Invalid` for one without a zone or beyond the calendar."""
-    if expires_at is None:
-        return None
-    check_zone("expires_at", expires_at)
-    try:
-        return expires_at.astimezone(UTC)
-    except OverflowError:
-        raise Invalid(
-            "expires_at lies beyond the calendar: leave it out.", field="expires_at"
-        ) from None
+    return time_input("expires_at", expires_at)

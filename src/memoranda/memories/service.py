@@ -36,7 +36,7 @@ from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid
-from memoranda.words.inputs import check_count, check_zone, optional_text_input
+from memoranda.words.inputs import check_count, optional_text_input, time_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
@@ -228,14 +228,13 @@ class Memories(Finding):
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
         check_count("limit", limit, most=MOST_LISTED)
-        check_zone("as_of", as_of)
         wanted = Wanted(
             _status(status),
             pinned_only,
             optional_text_input("category", category, limit=LONGEST_CATEGORY),
             optional_text_input("tag", tag),
             oldest_first,
-            as_of,
+            time_input("as_of", as_of),
             unused_only,
         )
         if as_of is not None and wanted.status is not MemoryStatus.ACTIVE:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
@@ -112,6 +112,17 @@ def check_count(field: str, count: int, *, most: int) -> None:
     """Raise `Invalid` unless `count` is between 1 and `most`."""
     if not 1 <= count <= most:
         raise Invalid(f"{field} is {count} and must be between 1 and {most}.", field=field)
+
+
+def time_input(field: str, time: datetime | None) -> datetime | None:
+    """The time in UTC. Raises `Invalid` for one without a zone or beyond the calendar."""
+    if time is None:
+        return None
+    check_zone(field, time)
+    try:
+        return time.astimezone(UTC)
+    except OverflowError:
+        raise Invalid(f"{field} lies beyond the calendar: leave it out.", field=field) from None
 
 
 def check_zone(field: str, time: datetime | None) -> None:

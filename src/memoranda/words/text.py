@@ -28,16 +28,20 @@ _TAGS = re.compile(
     "|[\U000e0000-\U000e007f]"
 )
 
+# What nobody sees within a word: a fence that is spelled with it reads like ours.
+_UNSEEN = "[\\s\\xad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f]*"
+_OURS = _UNSEEN.join("memoranda")
+
 # Written as the tokenizers know them: a spelling with spaces or in another case is plain text.
 _MARKERS = re.compile(
-    r"""
+    rf"""
     <(?: [|｜][^\W\d][\w▁.-]*[|｜]?>            # <|im_start|>  <|turn>  <｜User｜>
        | [^\W\d][\w▁.-]*[|｜]>                  # <turn|>
        | /?(?:start_of_turn|end_of_turn|tool_call|tool_response)>
        | /?(?:function_calls>|function_results>|antml:)
        | </?SYS>>
        | /?s> | (?:eos|bos|extra_id_[0-9]+)>    # a sentence's ends; HTML's <s> loses to them
-       | (?i: \s*(?:/\s*)?memoranda)            # our own fences
+       | (?i: {_UNSEEN}(?:/{_UNSEEN})?{_OURS})   # our own fences
     )
     | \[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]
     """,

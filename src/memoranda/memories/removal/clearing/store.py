@@ -30,7 +30,7 @@ CLEARED: Final = "memory_facts_cleared"
 m, p, a = memories.c, memory_proposals.c, activities.c
 LATELY: Final = (
     select(a.created_at)
-    .where(a.type == CLEARED, a.created_at > bindparam("since"))
+    .where(a.type == CLEARED, a.created_at > bindparam("since"), a.created_at <= bindparam("until"))
     .order_by(a.created_at.desc())
     .limit(MOST)
 )
@@ -83,7 +83,8 @@ def forget_all(tx: Transaction, by: Author, ways: Ways) -> int:
         forgotten=forgotten,
         discarded=discarded,
     )
-    record_event(tx, EVENT, action="cleared", forgotten=forgotten, discarded=discarded)
+    # Everybody may hear it, so it tells no number: those count what is others' own.
+    record_event(tx, EVENT, action="cleared")
     counts.bump(
         tx,
         ways.limits,
@@ -135,7 +136,8 @@ def _end(tx: Transaction, heads: Sequence[Head], by: Author) -> None:
 
 
 def _check_rate(tx: Transaction) -> None:
-    lately = tx.all(LATELY, since=tx.now - WITHIN)
+    # Up to now alone: a clock that was set back must not make anybody wait for days.
+    lately = tx.all(LATELY, since=tx.now - WITHIN, until=tx.now)
     if len(lately) < MOST:
         return
     wait = lately[-1].created_at + WITHIN - tx.now
