@@ -8,7 +8,7 @@ from memoranda.access.models import Principal, Role
 from memoranda.memories.finding.recall import LEAST_TOKENS
 from memoranda.memories.limits import LONGEST_TEXT_EVER
 from memoranda.words.errors import Invalid
-from memoranda.words.inputs import check_count
+from memoranda.words.inputs import check_count, text_input
 from memoranda.words.subject import ContextSubject
 from memoranda.words.text import clean
 
@@ -54,7 +54,9 @@ def asked_input(asked: Asked) -> Asked:
 
 
 def names_input(field: str, names: object) -> frozenset[str]:
-    """The names as a set. Raises `Invalid` for a text, which is a list of letters to Python."""
+    """The names as they are stored. Raises `Invalid` for a text, which is a list of letters to Python."""
     if isinstance(names, str) or not isinstance(names, list | tuple | set | frozenset):
         raise Invalid(f"{field} must be a list of texts.", field=field)
-    return frozenset(names)
+    if not all(isinstance(name, str) for name in names):
+        raise Invalid(f"{field} holds something that is no text.", field=field)
+    return frozenset(text_input(field, name) for name in names)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 from memoranda.memories.audience import Audience
 from memoranda.memories.chain import restorable_until
 from memoranda.memories.errors import unknown_memory
-from memoranda.memories.limits import UNUSED_AFTER
+from memoranda.memories.limits import KEPT_WHEN_FORGOTTEN, UNUSED_AFTER
 from memoranda.memories.models import Memory, MemoryStatus, Revision
 from memoranda.storage import Row, Transaction, contains, one_of
 from memoranda.storage.tables import memories, memory_revisions, purged_memories
@@ -82,6 +82,13 @@ class Wanted(NamedTuple):
     unused_only: bool = False
 
 
+# What is over is not shown as if it could come back, until the night takes it away.
+RESTORABLE: Final = and_(
+    m.recorded_at > bindparam("kept_since"),
+    or_(r.expires_at.is_(None), r.expires_at > bindparam("now")),
+)
+
+
 def _live(*criteria: ColumnElement[bool]) -> Select[Any]:
     return select(*SHOWN).select_from(AT_HEAD).where(m.live, UNEXPIRED, *criteria)
 
@@ -108,7 +115,7 @@ def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
     if wanted.as_of is not None:
         view = _past()
     elif wanted.status is MemoryStatus.FORGOTTEN:
-        view = _ended(end.c.continued_by_id.is_(None))
+        view = _ended(end.c.continued_by_id.is_(None), RESTORABLE)
     else:
         view = _live()
     view = view.where(*_reach(bound=bound, agent=agent))
@@ -213,6 +220,7 @@ def page(
         **{"from": cursor or (OLDEST if wanted.oldest_first else NEWEST)},
         now=wanted.as_of or tx.now,
         unused_before=tx.now - UNUSED_AFTER,
+        kept_since=tx.now - KEPT_WHEN_FORGOTTEN,
         most=most,
         user=reader and reader.user_id,
         agent=reader and reader.agent_id,

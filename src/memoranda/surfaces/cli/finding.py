@@ -127,6 +127,6 @@ async def stats(at: Session) -> Answer:
 
 def register(app: typer.Typer, memories: typer.Typer) -> None:
     """Add `recall` to the root, and the rest to the group of memories."""
-    verb(app, "recall")(recall)
+    verb(app, "recall", reads=True)(recall)
     verb(memories, "search", reads=True)(search)
     verb(memories, "stats", reads=True)(stats)

@@ -26,6 +26,27 @@ if TYPE_CHECKING:
     from memoranda.memories.models import Revision
 
 
+OfCategory = Annotated[
+    str | None, typer.Option("--category", metavar="NAME", help="Only of this sort.")
+]
+WithTag = Annotated[str | None, typer.Option("--tag", metavar="WORD", help="Only with this tag.")]
+Forgotten = Annotated[
+    bool, typer.Option("--forgotten", help="List what was forgotten and may be restored.")
+]
+Pinned = Annotated[bool, typer.Option("--pinned", help="List what is pinned.")]
+Unused = Annotated[
+    bool,
+    typer.Option("--unused", help="List what no run was given for half a year, to review it."),
+]
+OldestFirst = Annotated[bool, typer.Option("--oldest-first", help="Begin with the oldest.")]
+AsOf = Annotated[
+    datetime | None,
+    typer.Option(
+        "--as-of", metavar="TIME", parser=time_of, help="List what was active at that time."
+    ),
+]
+
+
 async def remember(
     at: Session,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, in a sentence or two.")],
@@ -97,29 +118,13 @@ async def memories(
     *,
     agent: Agent = None,
     user: User = None,
-    category: Annotated[
-        str | None, typer.Option("--category", metavar="NAME", help="Only of this sort.")
-    ] = None,
-    tag: Annotated[
-        str | None, typer.Option("--tag", metavar="WORD", help="Only with this tag.")
-    ] = None,
-    forgotten: Annotated[
-        bool, typer.Option("--forgotten", help="List what was forgotten and may be restored.")
-    ] = False,
-    pinned: Annotated[bool, typer.Option("--pinned", help="List what is pinned.")] = False,
-    unused: Annotated[
-        bool,
-        typer.Option("--unused", help="List what no run was given for half a year, to review it."),
-    ] = False,
-    oldest_first: Annotated[
-        bool, typer.Option("--oldest-first", help="Begin with the oldest.")
-    ] = False,
-    as_of: Annotated[
-        datetime | None,
-        typer.Option(
-            "--as-of", metavar="TIME", parser=time_of, help="List what was active at that time."
-        ),
-    ] = None,
+    category: OfCategory = None,
+    tag: WithTag = None,
+    forgotten: Forgotten = False,
+    pinned: Pinned = False,
+    unused: Unused = False,
+    oldest_first: OldestFirst = False,
+    as_of: AsOf = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Answer:

@@ -4,6 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
+from fastapi import Body as FromBody
 
 from memoranda.access.rates.service import Rate
 from memoranda.access.roles import ToolPolicyRequired
@@ -23,7 +24,7 @@ routes = APIRouter(prefix="/v1", tags=["proposals"], route_class=Operation)
 
 
 class Acceptance(Body):
-    """What the memory is to say, where that is not what was proposed; `{}` where it is."""
+    """What the memory is to say, where that is not what was proposed."""
 
     text: str | None = None
 
@@ -61,7 +62,10 @@ async def get_proposal(proposal_id: UUID, who: Caller, product: Product) -> Prop
 @raises(Conflict, DuplicateMemory, MemoriesFull, StaleVersion, ReadOnly, ToolPolicyRequired)
 @counted(Rate.MEMORY_WRITES)
 async def accept_proposal(
-    proposal_id: UUID, body: Acceptance, who: Caller, product: Product
+    proposal_id: UUID,
+    body: Annotated[Acceptance, FromBody(default_factory=Acceptance)],
+    who: Caller,
+    product: Product,
 ) -> Memory:
     """Let a proposal become a memory, as it was proposed or with another text."""
     return await product.proposals.accept(who, proposal_id, text=body.text)
