@@ -147,6 +147,7 @@ class Memoranda:
             Step("pruning of rates", rates.prune),
             Step("sweep of what can't be found", embedding.sweep, again=True),
         ]
+        first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
         return cls(
             settings=settings,
             storage=storage,
@@ -165,7 +166,7 @@ class Memoranda:
             worker=Worker(
                 storage,
                 [TakingIn(knowledge), embedding, Scrubbing(storage)],
-                Nightly(storage, steps, at=settings.nightly_at),
+                Nightly(storage, steps, at=settings.nightly_at, first=first),
                 poll=timedelta(seconds=settings.worker_poll_s),
             ),
             owner=owner,

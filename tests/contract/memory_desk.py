@@ -158,18 +158,23 @@ def expected(state: State, who: str) -> dict[str, Any]:
     active = [chain for chain in known if chain.live(state.now)]
     forgotten = [chain for chain in known if chain.forgotten]
     proposals = [each for each in _newest(state.proposals) if _sees(who, each)]
-    waiting = [each for each in proposals if each.status == "waiting"]
+    waiting = [
+        each for each in state.waiting() if each in proposals and not state.has_expired(each)
+    ]
+    waiting.sort(key=proposals.index)
     pinned = sum(chain.pinned for chain in active)
     dropped = state.dropped if who == OWNER else 0
     return {
         "stats": (len(active), pinned, len(forgotten), len(waiting), dropped),
         "active": [state.memory(chain) for chain in active],
-        "forgotten": [state.memory(chain) for chain in forgotten],
+        "forgotten": [
+            state.memory(chain) for chain in forgotten if chain.restorable_until() > state.now
+        ],
         "waiting": [_proposal(each) for each in waiting],
         "discarded": [
             _proposal(each)
             for each in proposals
-            if each.status == "discarded" and state.is_kept(each)
+            if each.status == "discarded" and state.is_kept(each) and not state.has_expired(each)
         ],
     }
 

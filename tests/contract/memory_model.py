@@ -55,6 +55,7 @@ class Chain:
     attribute: str | None
     said: list[Said]
     pinned: bool = False
+    came_from: UUID | None = None
 
     @property
     def version(self) -> int:

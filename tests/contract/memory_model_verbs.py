@@ -165,6 +165,8 @@ class State:
         if there is not None and there.live(self.now):
             raise Refusal("conflict")
         moved = self.add(to, chain.attribute, said, born, pinned=pinned)
+        if there is None:
+            moved.came_from = chain.id
         self.end(chain, goes_on=moved.id)
         self.tell(moved, "moved")
         self.tell(chain, "moved")
@@ -231,9 +233,11 @@ class State:
             ),
             None,
         )
-        if twin and past(twin.said.expires, self.now):  # nobody can accept it any more
-            twin.status, twin.decided_at = "discarded", self.now
-            twin = None
+        lapsed = twin is not None and self.has_expired(twin)
+        if lapsed or len(self.waiting()) >= LIMITS.waiting:
+            for each in filter(self.has_expired, self.waiting()):  # nobody can accept it any more
+                each.status, each.decided_at = "discarded", self.now
+        twin = None if lapsed else twin
         chain = self._under(audience, attribute, said)
         same = chain is not None and (attribute is None or chain.head.text == said.text)
         if chain is not None and same and chain.live(self.now):
@@ -310,11 +314,26 @@ class State:
     def erase(self, who: str, target: UUID, *, born: UUID | None) -> Answer:
         if target not in self.chains and target not in self.purged:
             raise Refusal("not_found")
-        fact = {target} & set(self.chains)
-        while more := {key for key in self.chains if self._is_one_with(key, fact)} - fact:
-            fact |= more
-        proposals = [each for each in self.proposals.values() if self._is_about(each, fact)]
-        return ("erased", *self._purge(fact, proposals))
+        fact = self._one_fact(target)
+        same = {(key.audience, fold(said.text)) for key in fact for said in key.said if said.text}
+        gone = {chain.id for chain in fact}
+        gone |= {
+            chain.id
+            for chain in self.chains.values()
+            if chain.ended and any((chain.audience, fold(each.text)) in same for each in chain.said)
+        }
+        keys = {(chain.audience, chain.attribute) for chain in fact if chain.attribute}
+        proposals = [
+            each
+            for each in self.proposals.values()
+            if each.became in gone
+            or (
+                each.status != "accepted"
+                and {(each.audience, fold(each.said.text)), (each.audience, each.attribute)}
+                & (same | keys)
+            )
+        ]
+        return ("erased", *self._purge(gone, proposals))
 
     def purge_due(self, who: str, *, born: UUID | None) -> Answer:
         due = {
@@ -325,27 +344,26 @@ class State:
         proposals = [
             each
             for each in self.proposals.values()
-            if each.became in due or (each.status == "discarded" and not self.is_kept(each))
+            if each.became in due
+            or (each.status == "discarded" and not self.is_kept(each))
+            or (each.status == "waiting" and self.has_expired(each))
         ]
         return ("purged", sum(self._purge(due, proposals)))
 
-    def _is_one_with(self, key: UUID, fact: set[UUID]) -> bool:
-        """Whether it goes on in one of these, or one of these in it."""
-        return self.chains[key].head.goes_on in fact or any(
-            self.chains[each].head.goes_on == key for each in fact
-        )
-
-    def _is_about(self, proposal: Waiting, fact: set[UUID]) -> bool:
-        if proposal.status == "accepted":
-            return proposal.became in fact
-        return any(
-            chain.audience == proposal.audience
-            and (
-                (chain.attribute is not None and chain.attribute == proposal.attribute)
-                or fold(proposal.said.text) in {fold(each.text) for each in chain.said}
-            )
-            for chain in map(self.chains.__getitem__, fact)
-        )
+    def _one_fact(self, target: UUID) -> list[Chain]:
+        """What it was before, and all that this went on as, at any time."""
+        links = [
+            (chain.id, said.goes_on) for chain in self.chains.values() for said in chain.said
+        ] + [(chain.came_from, chain.id) for chain in self.chains.values()]
+        back, ahead = {target}, {target}
+        for _ in range(len(links) + 1):
+            for before, after in links:
+                if before in ahead and after is not None:
+                    ahead.add(after)
+                    back.add(after)
+                if after in back and before is not None:
+                    back.add(before)
+        return [chain for chain in self.chains.values() if chain.id in back | ahead]
 
     def _purge(self, fact: set[UUID], proposals: list[Waiting]) -> tuple[int, int]:
         for key in sorted(fact):
@@ -366,6 +384,9 @@ class State:
     def is_kept(self, proposal: Waiting) -> bool:
         """Whether a discarded proposal is still listed."""
         return proposal.decided_at is not None and proposal.decided_at + MONTH > self.now
+
+    def has_expired(self, proposal: Waiting) -> bool:
+        return past(proposal.said.expires, self.now)
 
     def waiting(self) -> list[Waiting]:
         return [each for each in self.proposals.values() if each.status == "waiting"]

@@ -376,6 +376,30 @@ async def test_the_nightly_sweep_takes_up_what_was_given_up(house, embedder, clo
     assert await house.found("oolong tin") == [tea]
 
 
+async def test_a_start_takes_up_what_lacks_a_vector_or_words_and_writes_nothing_where_nothing_does(
+    house, storage, embedder, clock
+) -> None:
+    await house.remember(*(f"note {number}" for number in range(25)), models=())
+    taken = [await house.embedding.take_up(house.organization_id, 10) for _ in range(4)]
+    assert taken == [10, 10, 5, 0]
+    await house.serve()
+    await storage.write(house.organization_id, _forget_words_version)
+    assert await house.embedding.take_up(house.organization_id) == 25
+    watched = Watched(storage)
+    assert await Embedding(watched, house.embedders).take_up(house.organization_id) == 0
+    assert await Embedding(watched, None).take_up(house.organization_id) == 0
+    assert watched.writes == 0
+
+
+async def test_what_was_given_up_is_left_to_the_night_by_a_start(house, embedder, clock) -> None:
+    embedder.failure = DOWN
+    await house.remember("oolong is in the tin")
+    for _ in range(3):
+        await house.serve()
+        clock.passes(hours=1)
+    assert await house.embedding.take_up(house.organization_id) == 0
+
+
 async def test_a_sweep_takes_up_as_much_as_it_is_told(house, embedder) -> None:
     await house.remember(*(f"note {number}" for number in range(25)), models=())
     assert [await house.embedding.sweep(house.organization_id, 10) for _ in range(4)] == [

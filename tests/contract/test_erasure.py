@@ -159,12 +159,13 @@ async def test_merged_memories_go_together(
     await assert_counted(house.storage, acme)
 
 
-async def test_what_lives_again_after_it_was_merged_is_a_memory_of_its_own(
-    house: House, acme: Tenant
+async def test_what_was_merged_goes_even_where_its_chain_was_used_again(
+    house: House, acme: Tenant, scanner: Scanner
 ) -> None:
+    gone = Told()
     one, two = [
-        await house.memories.remember(acme.owner, text, attribute=f"preference.{text}")
-        for text in ("tea", "coffee")
+        await house.memories.remember(acme.owner, gone.text(), attribute=f"preference.{name}")
+        for name in ("tea", "coffee")
     ]
 
     def end(tx: Transaction) -> None:
@@ -173,8 +174,132 @@ async def test_what_lives_again_after_it_was_merged_is_a_memory_of_its_own(
     await house.storage.write(organization(acme), end)
     again = await house.memories.remember(acme.owner, "milk", attribute="preference.coffee")
     assert again.id == two.id
-    assert (await house.removal.erase(acme.owner, one.id)).memories == 1
-    assert (await house.memories.get(acme.owner, two.id)).text == "milk"
+    assert (await house.removal.erase(acme.owner, one.id)).memories == 2
+    assert scanner.found(gone.traces) == {}
+    await assert_counted(house.storage, acme)
+
+
+# --- chains that were used again ---------------------------------------------------------------
+
+DRINK = "preference.drink"
+
+
+@pytest.mark.parametrize("by_its_old_name", [True, False])
+async def test_a_chain_that_was_used_again_goes_with_what_was_moved_out_of_it(
+    house: House, acme: Tenant, scanner: Scanner, by_its_old_name: bool
+) -> None:
+    gone = Told()
+    to = {"user_id": acme.anna.id, "attribute": DRINK}
+    old = await house.memories.remember(acme.owner, gone.text(), **to)
+    new = await house.memories.update(acme.owner, old.id, user_id=None, agent_id=acme.scout.id)
+    assert (await house.memories.remember(acme.owner, "other", **to)).id == old.id
+    done = await house.removal.erase(acme.owner, old.id if by_its_old_name else new.id)
+    assert done.memories == 2
+    assert scanner.found(gone.traces) == {}
+    await assert_counted(house.storage, acme)
+
+
+async def test_another_fact_that_was_moved_out_of_the_same_chain_stays(
+    house: House, acme: Tenant
+) -> None:
+    old = await house.memories.remember(acme.owner, "secret", attribute=DRINK)
+    new = await house.memories.update(acme.owner, old.id, user_id=acme.anna.id)
+    await house.memories.remember(acme.owner, "other", attribute=DRINK)
+    another = await house.memories.update(acme.owner, old.id, user_id=acme.ben.id)
+    assert (await house.removal.erase(acme.owner, new.id)).memories == 2
+    assert (await house.memories.get(acme.owner, another.id)).text == "other"
+
+
+async def test_a_chain_is_found_by_way_of_one_that_is_purged(
+    house: House, acme: Tenant, scanner: Scanner
+) -> None:
+    gone = Told()
+    first = await house.memories.remember(acme.owner, gone.text(), attribute=DRINK)
+    second = await house.memories.update(acme.owner, first.id, user_id=acme.anna.id)
+    third = await house.memories.update(acme.owner, second.id, user_id=acme.ben.id)
+    await house.memories.remember(acme.owner, "other", attribute=DRINK)
+
+    def purge(tx: Transaction) -> None:
+        tx.run(delete(memories).where(memories.c.id == second.id))
+
+    await house.storage.write(organization(acme), purge)
+    assert (await house.removal.erase(acme.owner, third.id)).memories == 2
+    assert scanner.found(gone.traces) == {}
+
+
+async def test_of_a_user_also_what_others_said_before_in_a_chain_that_they_used_again(
+    house: House, acme: Tenant, scanner: Scanner
+) -> None:
+    gone = Told()
+    old = await house.memories.remember(acme.owner, gone.text(), attribute=DRINK)
+    await house.memories.update(acme.owner, old.id, user_id=acme.anna.id)
+    await house.memories.remember(acme.owner, "other", attribute=DRINK)
+    assert (await house.removal.erase_user(acme.owner, acme.anna.id)).memories == 2
+    assert scanner.found(gone.traces) == {}
+    with pytest.raises(NotFound):
+        await house.memories.history(acme.owner, old.id)
+    await assert_counted(house.storage, acme)
+
+
+@pytest.mark.parametrize("how", ["forgotten", "used again", "moved on"])
+async def test_of_a_user_also_what_was_given_to_others_and_ended_there(
+    house: House, acme: Tenant, scanner: Scanner, how: str
+) -> None:
+    gone = Told()
+    said = gone.text()
+    to = {"user_id": acme.anna.id, "attribute": DRINK}
+    annas = await house.memories.remember(acme.owner, said, **to)
+    given = await house.memories.update(acme.owner, annas.id, user_id=None)
+    await house.memories.remember(acme.owner, gone.text(), **to)
+    moved: list[UUID] = []
+    if how == "moved on":
+        # Those who have it now keep it, in their own words.
+        bens = await house.memories.update(acme.owner, given.id, user_id=acme.ben.id, text="mine")
+        moved.append(bens.id)
+    else:
+        await house.memories.forget(acme.owner, given.id)
+    if how != "forgotten":
+        again = await house.memories.remember(acme.owner, "other", attribute=DRINK)
+        assert again.id == given.id
+    assert (await house.removal.erase_user(acme.owner, acme.anna.id)).memories == 2
+    assert scanner.found(gone.traces) == {}
+    for each in moved:
+        assert (await house.memories.get(acme.owner, each)).text == "mine"
+    await assert_counted(house.storage, acme)
+
+
+async def test_what_others_forgot_and_restored_is_still_theirs(house: House, acme: Tenant) -> None:
+    annas = await house.memories.remember(acme.owner, "the office key", user_id=acme.anna.id)
+    shared = await house.memories.update(acme.owner, annas.id, user_id=None)
+    await house.memories.forget(acme.owner, shared.id)
+    await house.memories.restore(acme.owner, shared.id)
+    assert (await house.removal.erase_user(acme.owner, acme.anna.id)).memories == 1
+    assert (await house.memories.get(acme.owner, shared.id)).text == "the office key"
+
+
+async def test_forgotten_memories_that_said_the_same_go_and_live_ones_and_other_audiences_stay(
+    house: House, acme: Tenant, scanner: Scanner
+) -> None:
+    gone = Told()
+    said = gone.text()
+    earlier = await house.memories.remember(acme.owner, said.upper(), title=gone.word())
+    await house.memories.forget(acme.owner, earlier.id)
+    made = await house.memories.remember(acme.owner, said)
+    assert made.id != earlier.id
+    done = await house.removal.erase(acme.owner, made.id)
+    assert done.memories == 2
+    assert scanner.found(gone.traces) == {}
+    await assert_counted(house.storage, acme)
+    stay = [
+        await house.memories.remember(acme.owner, said, user_id=acme.anna.id),
+        await house.memories.remember(acme.owner, said, attribute=DRINK),
+    ]
+    annas, keyed = stay
+    await house.memories.forget(acme.owner, annas.id)
+    again = await house.memories.remember(acme.owner, said, attribute="preference.food")
+    assert (await house.removal.erase(acme.owner, again.id)).memories == 1
+    assert await house.memories.get(acme.owner, keyed.id) == keyed
+    assert len(await house.memories.history(acme.owner, annas.id)) == 2
 
 
 async def test_a_chain_of_very_many_revisions_goes_too(

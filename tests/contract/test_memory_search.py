@@ -251,6 +251,20 @@ async def test_an_embedder_that_is_slow_is_not_waited_for(desk: Desk) -> None:
     await vectors.close()
 
 
+async def test_before_the_first_vector_is_made_a_search_says_that_meaning_was_no_part_of_it(
+    desk: Desk,
+) -> None:
+    nothing = await desk.search("vehicle")
+    assert (nothing.results, nothing.semantic) == ((), True)
+    await desk.memories.remember(desk.acme.owner, "automobile")
+    found = await desk.search("vehicle")
+    assert (found.results, found.semantic, found.model) == ((), False, None)
+    assert not (await desk.finding.recall(desk.acme.owner, "vehicle")).semantic
+    await desk.embed()
+    found = await desk.search("vehicle")
+    assert (len(found.results), found.semantic) == (1, True)
+
+
 class Stuck(Vectors):
     """Never answers, and does not let itself be cancelled for a while."""
 

@@ -284,6 +284,26 @@ async def test_a_worker_does_it_while_it_runs_and_outlives_a_fault_of_it(
         await running
 
 
+async def test_first_steps_are_run_once_by_each_worker_that_begins(night: Night) -> None:
+    async def broken(_: UUID) -> int:
+        raise RuntimeError
+
+    first = [Step("breaking", broken), Step("counting", night.count)]
+    for turn in (1, 2):
+        nightly = Nightly(night.storage, [], at=AT, first=first)
+        worker = Worker(night.storage, [], nightly, poll=timedelta(milliseconds=20))
+        running = asyncio.create_task(worker.run())
+        async with asyncio.timeout(PATIENCE_S):
+            while not night.went_by(turn):  # noqa: ASYNC110 - another task's work has no event
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        await worker.drain()
+        assert night.went_by(turn)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+
 @pytest.mark.parametrize(
     ("now", "then"),
     [

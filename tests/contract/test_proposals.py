@@ -306,6 +306,46 @@ async def test_the_next_beyond_the_limit_is_dropped_counted_and_logged_once(
     await proposed(proposals, scout, "one more")
 
 
+async def test_200_that_expired_leave_room_for_a_good_one(
+    storage: Storage, memories: Memories, proposals: Proposals, acme: Tenant, clock: SteppedClock
+) -> None:
+    anna, scout = acme.member(acme.anna), acme.key_of(acme.scout)
+    ends = clock.now + timedelta(hours=1)
+    made = [await proposed(proposals, scout, f"fact {n}", expires_at=ends) for n in range(200)]
+    assert (await proposals.propose(scout, "a good one")).outcome == "dropped"
+    assert (await memories.stats(acme.owner)).proposed == 200
+    clock.tick(timedelta(hours=1))
+    for who in (acme.owner, anna, scout):
+        assert await listed(proposals, who) == []
+        assert (await memories.stats(who)).proposed == 0
+    good = await proposed(proposals, scout, "a good one")
+    present = await counted(storage, acme)
+    assert (present.waiting, present.discarded) == (1, 200)
+    for who in (acme.owner, anna, scout):
+        assert await listed(proposals, who) == [good.id]
+        assert (await memories.stats(who)).proposed == 1
+    assert await listed(proposals, acme.owner, ProposalStatus.DISCARDED) == []
+    with pytest.raises(NotRestorable):
+        await proposals.restore(acme.owner, made[0].id)
+
+
+async def test_what_expired_leaves_room_for_a_merge_too(
+    storage: Storage, memories: Memories, acme: Tenant, clock: SteppedClock
+) -> None:
+    proposals = Proposals(storage, FEW)
+    for number in range(3):
+        ends = clock.now + timedelta(hours=1)
+        await proposed(proposals, acme.owner, f"fact {number}", expires_at=ends)
+    for text in ("opens at nine.", "opens at nine!"):
+        await memories.remember(acme.owner, text)
+    assert await proposals.tidy_up(acme.owner) == []
+    clock.tick(timedelta(hours=1))
+    (merge,) = await proposals.tidy_up(acme.owner)
+    assert await listed(proposals, acme.owner) == [merge.id]
+    present = await counted(storage, acme)
+    assert (present.waiting, present.discarded) == (1, 3)
+
+
 async def test_200_wait_unless_a_setting_says_otherwise() -> None:
     assert MemoryLimits().waiting == 200
 

@@ -113,6 +113,21 @@ async def test_discarded_proposals_are_purged_and_those_that_wait_or_were_accept
     await assert_counted(house.storage, acme)
 
 
+async def test_a_proposal_that_expired_while_it_waited_is_purged_and_not_before(
+    house: House, acme: Tenant, clock: SteppedClock
+) -> None:
+    ends = clock.now + timedelta(hours=1)
+    made = await house.proposals.propose(acme.owner, "a", expires_at=ends)
+    lasts = await house.proposals.propose(acme.owner, "b")
+    clock.tick(timedelta(hours=1) - INSTANT)
+    assert await purge(house, acme) == 0
+    clock.tick(INSTANT)
+    assert await purge(house, acme) == 1
+    assert await there(house, acme, memory_proposals) == {lasts.proposal.id}
+    assert await purged(house, acme) == {made.proposal.id: "retention"}
+    await assert_counted(house.storage, acme)
+
+
 async def test_what_lives_waits_or_was_restored_stays_however_old_it_is(
     house: House, acme: Tenant, clock: SteppedClock
 ) -> None:

@@ -357,6 +357,23 @@ async def test_an_embedder_that_hangs_leaves_time_to_recall_by_words(desk: Desk)
     await finding.settled()
 
 
+async def test_only_the_first_recall_waits_for_an_embedder_that_hangs(desk: Desk) -> None:
+    await desk.remember("vehicle tax")
+    vectors = Vectors(desk.storage, desk.embedders, "memories")
+    finding = Finding(desk.storage, vectors)
+    desk.embedder.gate = asyncio.Event()
+    took = []
+    for query in ("vehicle tax", "the vehicle tax", "tax of the vehicle"):
+        began = time.perf_counter()
+        found = await finding.recall(desk.acme.owner, query)
+        took.append(time.perf_counter() - began)
+        assert (texts(found), found.semantic) == (["vehicle tax"], False)
+    assert took[0] > 0.9
+    assert max(took[1:]) < 0.6
+    await finding.settled()
+    await vectors.close()
+
+
 async def test_a_database_that_hangs_costs_a_run_its_timeout_and_the_run_goes_on(
     lone_desk: Desk, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,8 @@
 """A database of the first landed schema is brought up to date with nothing lost, and works like a new one."""
 
+import asyncio
+from typing import Literal
+
 import pytest
 
 from memoranda.app import Memoranda
@@ -28,6 +31,35 @@ async def test_what_was_remembered_before_the_upgrade_is_listed_counted_and_foun
         await memoranda.embedding.sweep(who.organization_id)
         found = await memories.search(who, "how long do deliveries take")
         assert [each.memory.text for each in found.results] == ["Deliveries take ten working days"]
+
+
+@pytest.mark.parametrize("embedder", ["none", "bundled"])
+async def test_a_worker_alone_makes_old_memories_found_within_seconds(
+    old: str, embedder: Literal["none", "bundled"]
+) -> None:
+    settings = Settings(embedder=embedder)
+    query = "how long do deliveries take"
+    async with Memoranda.open(old, settings=settings) as memoranda:
+        found = await memoranda.memories.search(memoranda.owner, query)
+        assert (found.results, found.semantic) == ((), False)
+    async with Memoranda.open(old, settings=settings, work=True) as memoranda, asyncio.timeout(20):
+        who, memories = memoranda.owner, memoranda.memories
+        meant = embedder == "bundled"
+        found = await memories.search(who, query)
+        while not found.results or found.semantic != meant:
+            await asyncio.sleep(0.05)
+            found = await memories.search(who, query)
+        assert [each.memory.text for each in found.results] == ["Deliveries take ten working days"]
+        assert found.results[0].match.words
+
+
+async def test_draining_is_enough_too(old: str) -> None:
+    async with Memoranda.open(old, settings=Settings(embedder="bundled")) as memoranda:
+        assert await memoranda.worker.drain()
+        assert memoranda.owner.organization_id is not None
+        progress = await memoranda.embedding.progress(memoranda.owner.organization_id)
+        assert progress is not None
+        assert (progress.made, progress.waiting) == (2, 0)
 
 
 async def test_old_chains_go_on(old: str) -> None:

@@ -319,7 +319,8 @@ async def test_whatever_ails_the_embedder_is_no_error_and_is_said_once(
         asked = len(embedder.asked)
         for query in queries:
             assert await found(vectors, organization_id, query) is None
-    assert len(embedder.asked) == asked  # it is left alone for a while
+    # One that is away is left alone for a while; a wrong answer may be about the text alone.
+    assert len(embedder.asked) == (asked if ailment == "down" else 2 * asked)
     assert len(caplog.records) == 1
     assert "segment" not in caplog.text
     assert QUERY not in caplog.text
@@ -341,10 +342,98 @@ async def test_a_slow_embedder_holds_no_search_up_for_long(storage, embedder) ->
     assert await found(vectors, organization_id, "another") is None
     assert len(embedder.asked) == asked  # it is left alone for a while
     embedder.gate.set()
-    await asyncio.sleep(0.02)
-    assert await found(vectors, organization_id) == [item_id]  # what came late is not lost
-    assert len(embedder.asked) == asked
-    assert await found(vectors, organization_id, "another") is not None
+    vectors._queries._resting.clear()
+    assert await found(vectors, organization_id) == [item_id]
+
+
+@pytest.mark.parametrize("status", [400, 403, 413, 422])
+async def test_a_text_that_is_refused_switches_nobody_elses_search_by_meaning_off(
+    storage, vectors, embedder, monkeypatch, status
+) -> None:
+    ours, theirs = new_id(), new_id()
+    await kept(storage, ours, embedder, TEA)
+    [item_id] = await kept(storage, theirs, embedder, TEA)
+    well = embedder.embed
+
+    async def embed(texts):
+        if any(len(text) > 1_000 for text in texts):
+            raise Unavailable(f"The embeddings endpoint answered {status}.", status=status)
+        return await well(texts)
+
+    monkeypatch.setattr(embedder, "embed", embed)
+    for number in range(3):
+        assert await found(vectors, ours, f"{number} {'long ' * 320}") is None
+        assert await found(vectors, theirs, f"{QUERY} {number}"[:-2]) == [item_id]
+        assert await found(vectors, ours) is not None
+
+
+async def open_calls(embedder: MadeUp, monkeypatch) -> set:
+    """The embedder's calls that are under way, from now on; none of them ends by itself."""
+    under_way = set()
+
+    async def hang(_):
+        under_way.add(asyncio.current_task())
+        try:
+            await asyncio.Event().wait()
+        finally:
+            under_way.discard(asyncio.current_task())
+
+    monkeypatch.setattr(embedder, "embed", hang)
+    return under_way
+
+
+async def test_an_embedder_that_callers_give_up_on_sooner_is_left_alone_and_its_calls_are_closed(
+    storage, embedder, monkeypatch
+) -> None:
+    vectors = Vectors(storage, Embedders(embedder), COLLECTION, timeout_s=1.0, rest_s=60)
+    organization_id = new_id()
+    await kept(storage, organization_id, embedder, TEA)
+    await found(vectors, organization_id, "warm")
+    under_way = await open_calls(embedder, monkeypatch)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.7):
+            await found(vectors, organization_id)
+    begun = time.monotonic()
+    assert await found(vectors, organization_id) is None
+    assert await found(vectors, organization_id, "another") is None
+    assert time.monotonic() - begun < 0.4
+    await asyncio.sleep(0.05)
+    assert not under_way
+    await vectors.close()
+
+
+async def test_a_caller_who_hardly_waits_rests_no_embedder_that_answers_in_time(
+    storage, vectors, embedder
+) -> None:
+    organization_id, other = new_id(), new_id()
+    await kept(storage, organization_id, embedder, TEA)
+    [item_id] = await kept(storage, other, embedder, TEA)
+    embedder.gate = asyncio.Event()
+    hasty = asyncio.create_task(found(vectors, organization_id))
+    await embedder.calls.get()
+    hasty.cancel()
+    await asyncio.gather(hasty, return_exceptions=True)
+    embedder.gate.set()
+    assert await found(vectors, other) == [item_id]
+
+
+async def test_calls_that_hasty_callers_left_behind_do_not_pile_up(
+    storage, embedder, monkeypatch
+) -> None:
+    vectors = Vectors(storage, Embedders(embedder), COLLECTION, timeout_s=0.6, rest_s=60)
+    organization_id = new_id()
+    await kept(storage, organization_id, embedder, TEA)
+    under_way = await open_calls(embedder, monkeypatch)
+    callers = [asyncio.create_task(found(vectors, organization_id, f"q {n}")) for n in range(20)]
+    while len(under_way) < 20:  # noqa: ASYNC110 - another task's work has no event
+        await asyncio.sleep(0.01)
+    for caller in callers:
+        caller.cancel()
+    await asyncio.sleep(0.5)
+    assert not under_way
+    assert await found(vectors, organization_id, "another") is None
+    assert not under_way
+    await vectors.close()
 
 
 async def test_zeros_are_near_nothing_on_either_side(storage, vectors, embedder) -> None:

@@ -155,6 +155,21 @@ async def test_draining_tells_of_a_fault(storage: Storage, letters: Errands) -> 
         await Worker(storage, [letters], poll=SOON).drain()
 
 
+async def test_draining_can_end_where_what_is_left_has_to_wait(
+    storage: Storage, letters: Errands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def later(*_: object) -> bool:
+        return False
+
+    worker = Worker(storage, [letters], poll=SOON)
+    await letters.add(new_id(), 2)
+    assert await worker.drain(idle=timedelta(seconds=0.1))
+    await letters.add(new_id())
+    monkeypatch.setattr(letters, "serve", later)
+    async with asyncio.timeout(PATIENCE_S):
+        assert not await worker.drain(idle=timedelta(seconds=0.1))
+
+
 async def test_a_wake_reaches_every_kind(
     storage: Storage, letters: Errands, parcels: Errands
 ) -> None:

@@ -44,7 +44,7 @@ class Nightly:
     Any number of workers share one schedule: the turn is one worker's, held by a lease that
     it renews, and another's once the lease of a killed one is over. A night that nobody was
     there for is made up for by the first who is. A step that breaks is logged, and the
-    others are run all the same.
+    others are run all the same. Steps of `first` are run by every worker, once, when it begins.
     """
 
     def __init__(
@@ -53,11 +53,13 @@ class Nightly:
         steps: Sequence[Step],
         *,
         at: time,
+        first: Sequence[Step] = (),
         lease: timedelta = LEASE,
         look: timedelta = LOOK,
     ) -> None:
         self._storage = storage
         self._steps = steps
+        self._first = first
         self._at = at
         self._lease = lease
         self.look = look
@@ -72,6 +74,13 @@ class Nightly:
             due = await self._due()
         waits_for = max(due.at, due.held_until or due.at)
         return max(timedelta(0), min(self.look, waits_for - due.now))
+
+    async def begin(self) -> None:
+        """Run each first step for each organization: for what can't wait until the night."""
+        if self._first:
+            async for organization_id in self._organizations():
+                for step in self._first:
+                    await self._run_step(step, organization_id)
 
     async def _due(self) -> store.Due:
         if not self._scheduled:

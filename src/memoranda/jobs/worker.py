@@ -38,6 +38,7 @@ class Worker:
         self._chores = chores
         self._nightly = nightly
         self._poll = poll.total_seconds()
+        self._begun = False
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
@@ -51,14 +52,27 @@ class Worker:
             for chore in self._chores:
                 tasks.start_soon(self._keep_serving, chore)
             if self._nightly is not None:
+                tasks.start_soon(self._keep_beginning, self._nightly)
                 tasks.start_soon(self._keep_nights, self._nightly)
             await asyncio.Event().wait()
 
-    async def drain(self, scope: Scope | None = None, *, kind: str | None = None) -> None:
+    async def drain(
+        self,
+        scope: Scope | None = None,
+        *,
+        kind: str | None = None,
+        idle: timedelta | None = None,
+    ) -> bool:
         """Work until nothing waits in `scope`, or anywhere, for another try and with another worker included.
 
-        With `kind`, only work of that kind counts and is done. A fault is raised.
+        With `kind`, only work of that kind counts and is done. With `idle`, this ends, and answers
+        False, once there was nothing to do for so long: what is left is with another worker, or
+        waits for another try. A fault is raised.
         """
+        if self._nightly is not None and scope is None and kind is None:
+            await self._begin(self._nightly)
+        clock = asyncio.get_running_loop().time
+        worked_at = clock()
         chores = [chore for chore in self._chores if kind in {None, chore.kind}]
         while True:
             woken = self._woken
@@ -69,9 +83,28 @@ class Worker:
                 if scope is None or signal.scope == scope
             ]
             if not raised:
-                return
-            if not any([await self._serve(chore, signal) for chore, signal in raised]):
+                return True
+            if any([await self._serve(chore, signal) for chore, signal in raised]):
+                worked_at = clock()
+            elif idle is not None and clock() - worked_at >= idle.total_seconds():
+                return False
+            else:
                 await self._idle(woken)
+
+    async def _keep_beginning(self, nightly: Nightly) -> None:
+        while not self._begun:
+            try:
+                await self._begin(nightly)
+            except Exception as error:  # noqa: BLE001 - whatever broke, what waits must not wait for ever
+                self._interrupted(error)
+                await asyncio.sleep(nightly.look.total_seconds())
+
+    async def _begin(self, nightly: Nightly) -> None:
+        """Once for each worker, see to what only a start can bring, as an upgrade does."""
+        if not self._begun:
+            await nightly.begin()
+            self._begun = True
+            self.wake()
 
     async def _keep_serving(self, chore: Chore) -> None:
         while True:

@@ -14,13 +14,14 @@ from memoranda.memories.candidate import (
     mark_of,
     moved_key,
 )
+from memoranda.memories.changes.pair import Holding, hold_lower
 from memoranda.memories.changes.statement import (
     ending,
     make_room,
     meet,
+    meet_moved,
     memory_of,
     say,
-    taken,
 )
 from memoranda.memories.changes.store import Change, append, set_pinned, settle
 from memoranda.memories.errors import NotRestorable, unknown_memory
@@ -116,6 +117,7 @@ def change(
     `NotFound`, `Conflict` for a forgotten memory, `StaleVersion`, `MemoriesFull` and
     `PinsFull`; in a lost race `ConstraintViolated`, as `remember` does.
     """
+    holding = _hold_lower_for_change(tx, memory_id, edit, author, to)
     held, present = heads.active(tx, memory_id, author, expected_version)
     wanted = edit.of(present)
     if wanted.expires_at != present.expires_at:
@@ -123,9 +125,9 @@ def change(
     if pinned is not None:
         wanted = wanted._replace(pinned=pinned)
     if to is not None and to != present.audience:
-        return _move(tx, held, present, wanted._replace(audience=to), ways)
+        return _move(tx, held, present, _moved(tx, wanted, to), ways, holding=holding)
     if wanted._replace(pinned=present.pinned) != present:
-        return _edit(tx, held, present, wanted, ways, action=action)
+        return _edit(tx, held, present, wanted, ways, holding=holding, action=action)
     if wanted.pinned != present.pinned:
         return _pin(tx, held, wanted, ways)
     if edit.text is not UNSET:
@@ -179,10 +181,13 @@ def restore(
     `DuplicateMemory` where another says it by now, `MemoriesFull`, and `NotRestorable`
     when its time has passed.
     """
+    seen = heads.seen(tx, memory_id, author)
+    ended = seen is not None and not seen[0].live and seen[1].subject_key is None
+    holding = hold_lower(tx, memory_id, seen[1] if seen is not None and ended else None)
     held = heads.held(tx, memory_id)
     again = _restorable(tx, held, author)
     mark = mark_of(again.text)
-    rest = make_room(tx, again, mark, memory_id)
+    rest = make_room(tx, again, mark, holding)
     head = append(tx, head_of(held), again, mark)
     back = Change(head, again.audience, author, action, again, fresh=True, active=1, forgotten=-1)
     settle(tx, [back, *rest], ways)
@@ -195,15 +200,45 @@ def hold(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
     Those that are not there are left out.
     """
     for memory_id in sorted(memory_ids):
-        tx.one(heads.HELD, memory=memory_id)
+        heads.wait(tx, memory_id)
+
+
+def _hold_lower_for_change(
+    tx: Transaction, memory_id: UUID, edit: Edit, author: Author, to: Audience | None
+) -> Holding:
+    """Hold what the change may end or go on with, where its turn comes first; most changes need nothing."""
+    wanted = None
+    if edit.text is not UNSET or to is not None:
+        seen = heads.seen(tx, memory_id, author)
+        if seen is not None and seen[0].live:
+            present = seen[1]
+            if to is not None and to != present.audience:
+                wanted = _moved(tx, edit.of(present), to)
+            elif edit.text is not UNSET and present.subject_key is None:
+                wanted = edit.of(present)
+    return hold_lower(tx, memory_id, wanted)
+
+
+def _moved(tx: Transaction, said: Candidate, to: Audience) -> Candidate:
+    """The same for another audience, under its own key."""
+    organization = cast("UUID", tx.scope)  # the platform has no memories
+    key = moved_key(said.subject_key, said.audience, to, organization)
+    return said._replace(audience=to, subject_key=key)
 
 
 def _edit(
-    tx: Transaction, held: Row, present: Candidate, wanted: Candidate, ways: Ways, *, action: str
+    tx: Transaction,
+    held: Row,
+    present: Candidate,
+    wanted: Candidate,
+    ways: Ways,
+    *,
+    holding: Holding,
+    action: str,
 ) -> Memory:
     same = wanted.text == present.text
     mark = mark_of(wanted.text)
-    rest = [] if same else make_room(tx, wanted, mark, held.id)
+    rest = [] if same else make_room(tx, wanted, mark, holding)
     head = append(tx, head_of(held), wanted, mark)
     edited = Change(
         head,
@@ -233,15 +268,18 @@ def _pin(tx: Transaction, held: Row, wanted: Candidate, ways: Ways) -> Memory:
     return memory
 
 
-def _move(tx: Transaction, held: Row, present: Candidate, wanted: Candidate, ways: Ways) -> Memory:
-    organization = cast("UUID", tx.scope)  # the platform has no memories
-    key = moved_key(held.subject_key, present.audience, wanted.audience, organization)
-    there = wanted._replace(subject_key=key)
-    mark = mark_of(there.text)
-    met = meet(tx, there, mark)
-    if met.row is not None and head_of(met.row).holds(tx.now):
-        raise taken(head_of(met.row))
-    memory, begun = say(tx, there, mark, met, action="moved", moved=held)
+def _move(
+    tx: Transaction,
+    held: Row,
+    present: Candidate,
+    wanted: Candidate,
+    ways: Ways,
+    *,
+    holding: Holding,
+) -> Memory:
+    mark = mark_of(wanted.text)
+    met = meet_moved(tx, wanted, mark, holding)
+    memory, begun = say(tx, wanted, mark, met, action="moved", moved=held)
     begun = begun._replace(
         vector_of=held.id if wanted.text == present.text else None,
         details={"continues_id": str(held.id)},

@@ -31,13 +31,14 @@ def test_the_status_says_what_is_set_and_how_far_it_is(cli: Cli) -> None:
         "embedder": "bundled",
         "model": BUNDLED,
         "serving": BUNDLED,
+        "trouble": None,
         "made": 0,
         "waiting": 1,
         "given_up": 0,
     }
     ran = cli("embedder", "run")
     assert ran.code == 0
-    assert ran.out == "1 memories can be found by meaning.\n"
+    assert ran.out == "1 memory can be found by meaning.\n"
     assert cli.json("embedder", "run") == {"made": 1, "waiting": 0, "given_up": 0}
     shown = cli("embedder", "status")
     assert "made      1" in shown.out
@@ -52,6 +53,7 @@ def test_what_was_remembered_without_an_embedder_is_made_up_for(
         "embedder": "none",
         "model": None,
         "serving": None,
+        "trouble": None,
     }
     refused = local("embedder", "run", "--json")
     assert refused.code == 5

@@ -6,6 +6,7 @@ from uuid import UUID
 from memoranda.memories import chain
 from memoranda.memories.candidate import Author, Candidate, Mark
 from memoranda.memories.chain import Head
+from memoranda.memories.changes.pair import Holding, hold_other
 from memoranda.memories.changes.store import Change, append, begin, end
 from memoranda.memories.heads import store as heads
 from memoranda.memories.heads.store import head_of
@@ -27,6 +28,17 @@ def meet(tx: Transaction, candidate: Candidate, mark: Mark) -> Met:
         return Met(heads.holder_of(tx, candidate.audience, mark))
     row = heads.held_by_key(tx, candidate.audience.spelled, candidate.subject_key)
     return Met(row, None if row is None else heads.said_in(tx, row.id, row.version))
+
+
+def meet_moved(tx: Transaction, candidate: Candidate, mark: Mark, holding: Holding) -> Met:
+    """Likewise for what is moved there, from the chain that is held. Raises `Conflict` where a live one is."""
+    row = hold_other(tx, candidate, mark, holding)
+    if row is None:
+        return Met(None)
+    if head_of(row).holds(tx.now):
+        raise _taken(head_of(row))
+    named = candidate.subject_key is not None
+    return Met(row, heads.said_in(tx, row.id, row.version) if named else None)
 
 
 def say(
@@ -55,6 +67,7 @@ def say(
     chain.parent_of_next(parent, same_text=said is None or said.text == candidate.text, now=tx.now)
     if parent.holds(tx.now):
         candidate = candidate._replace(pinned=candidate.pinned or parent.pinned)
+    lapsed = parent.live and not parent.holds(tx.now)
     head = append(tx, parent, candidate, mark)
     added = Change(
         head,
@@ -65,7 +78,8 @@ def say(
         active=not parent.live,
         forgotten=-(not parent.live and said is not None and said.continued_by_id is None),
         pinned=head.pinned - parent.pinned,
-        revived=parent.live and not parent.holds(tx.now),
+        lapsed=lapsed,
+        lapsed_pins=lapsed and parent.pinned,
     )
     return memory_of(tx, head, candidate, met.row), added
 
@@ -74,6 +88,7 @@ def ending(
     tx: Transaction, held: Row, author: Author, action: str, continued_by_id: UUID | None
 ) -> Change:
     """Write the tombstone of a chain that is held; what is to be settled."""
+    lapsed = not head_of(held).holds(tx.now)
     return Change(
         end(tx, head_of(held), author, continued_by_id),
         heads.audience_of(held),
@@ -83,22 +98,24 @@ def ending(
         active=-1,
         forgotten=continued_by_id is None,
         pinned=-held.pinned,
+        lapsed=lapsed,
+        lapsed_pins=lapsed and held.pinned,
     )
 
 
-def make_room(tx: Transaction, wanted: Candidate, mark: Mark, memory_id: UUID) -> list[Change]:
+def make_room(tx: Transaction, wanted: Candidate, mark: Mark, holding: Holding) -> list[Change]:
     """End the expired memory that still stands under this text. Raises `DuplicateMemory` for a live one."""
     if wanted.subject_key is not None:
         return []
-    other = heads.holder_of(tx, wanted.audience, mark, but=memory_id)
+    other = hold_other(tx, wanted, mark, holding)
     if other is None:
         return []
     if head_of(other).holds(tx.now):
         raise chain.said_already(head_of(other))
-    return [ending(tx, other, wanted.author, "merged", memory_id)]
+    return [ending(tx, other, wanted.author, "merged", holding.memory_id)]
 
 
-def taken(head: Head) -> Conflict:
+def _taken(head: Head) -> Conflict:
     """The refusal of a move to where another memory stands in the way."""
     return Conflict(
         f"That audience has memory {head.memory_id} under this attribute or with this text already. "

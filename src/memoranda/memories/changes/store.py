@@ -55,12 +55,17 @@ SET_PINNED: Final = (
 )
 
 
+COUNTED: Final = ("active", "forgotten", "pinned", "lapsed", "lapsed_pins")
+
+
 class Change(NamedTuple):
     """One chain that a write has changed, and what has to follow.
 
     `said` is what it says now, where that is new; `vector_of` names the memory whose
     vector is of the same text already. `fresh` says that no words of it are in the index.
-    A change without an activity is a part of another one.
+    A change without an activity is a part of another one. `active`, `forgotten` and `pinned`
+    are what it adds to the counts; `lapsed` and `lapsed_pins`, how many that had expired and
+    were still counted are gone, or back.
     """
 
     head: Head
@@ -75,7 +80,8 @@ class Change(NamedTuple):
     active: int = 0
     forgotten: int = 0
     pinned: int = 0
-    revived: bool = False
+    lapsed: int = 0
+    lapsed_pins: int = 0
 
 
 def begin(
@@ -157,15 +163,9 @@ def settle(tx: Transaction, changes: Sequence[Change], ways: Ways) -> None:
         _put_vector(tx, change, ways.models)
     for change in changes:
         _tell(tx, change)
-    active, forgotten, pinned = (
-        sum(getattr(change, name) for change in changes)
-        for name in ("active", "forgotten", "pinned")
-    )
-    revived = any(change.revived for change in changes)
-    if active or forgotten or pinned or revived:
-        counts.bump(
-            tx, ways.limits, active=active, forgotten=forgotten, pinned=pinned, revived=revived
-        )
+    more = {name: sum(getattr(change, name) for change in changes) for name in COUNTED}
+    if any(more.values()):
+        counts.bump(tx, ways.limits, **more)
 
 
 def _put_words(tx: Transaction, change: Change) -> None:

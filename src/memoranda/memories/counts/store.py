@@ -79,12 +79,14 @@ def bump(
     waiting: int = 0,
     discarded: int = 0,
     dropped: int = 0,
-    revived: bool = False,
+    lapsed: int = 0,
+    lapsed_pins: int = 0,
 ) -> Counts:
     """Add to the counts, last in a write: from here to the commit other writers of the organization wait.
 
-    Raises `MemoriesFull` or `PinsFull` where what grows then passes its limit; `revived`
-    says that an expired memory is active again. Expired memories take no room.
+    Raises `MemoriesFull` or `PinsFull` where what grows then passes its limit. Expired
+    memories take no room, so what was counted and had expired, and is ended or active
+    again, comes in `lapsed` and `lapsed_pins`: what replaces it needs its room anew.
     """
     row = tx.one(
         ADD,
@@ -96,9 +98,9 @@ def bump(
         more_dropped=dropped,
     )
     now = _begun(tx, dropped) if row is None else Counts(*row)
-    if (active > 0 or revived) and now.active > limits.active:
+    if active + lapsed > 0 and now.active > limits.active:
         _check(MemoriesFull, _FULL, now.active - expired(tx).active, limits.active)
-    if pinned > 0 and now.pinned > limits.pinned:
+    if pinned + lapsed_pins > 0 and now.pinned > limits.pinned:
         _check(PinsFull, _PINNED, now.pinned - expired(tx).pinned, limits.pinned)
     return now
 

@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from memoranda.search.embedders.asking import ask
+from memoranda.search.embedders.asking import ask, is_away
 from memoranda.search.embedders.port import Embedder
 from memoranda.search.vectors.matrix import pack
 from memoranda.words.errors import Unavailable
 
 MOST_CALLS: Final = 24
 """Enough to find three bad texts among 64; more of them say that it is not the texts."""
-AWAY: Final = frozenset({401, 403, 404, 408, 425, 429, 502, 503, 504})
-"""What an endpoint answers whatever the text is."""
 
 
 class Parts(NamedTuple):
@@ -44,8 +42,3 @@ async def embed_in_parts(embedder: Embedder, texts: Sequence[str], *, within_s: 
         else:
             vectors[start:stop] = pack(rows)
     return Parts(vectors, failure)
-
-
-def is_away(failure: Unavailable) -> bool:
-    """Whether the embedder would have failed with any other text too."""
-    return "reason" in failure.details or failure.details.get("status") in AWAY

@@ -122,6 +122,20 @@ class Embedding:
             found += await self._storage.write(organization_id, _sweep, self._embedders, most)
         return found
 
+    async def take_up(self, organization_id: UUID, most: int = AT_ONCE) -> int:
+        """Take up what was never taken up, up to `most` of each kind; how much there was.
+
+        That is what an upgrade, or another embedder, left without words or a wanted vector. Where
+        nothing is, this is one look and no write. What was given up is the night's to try again.
+        """
+        live = self._embedders.live.model if self._embedders else ""
+        if not await self._storage.read(organization_id, store.unready, live):
+            return 0
+        found = await self._storage.write(organization_id, store.read_anew, most)
+        if live:
+            found += await self._storage.write(organization_id, _want_lacking, live, most)
+        return found
+
     async def progress(self, organization_id: UUID) -> Progress | None:
         """Return how far the vectors of the model that is to serve are made; None without an embedder."""
         if self._embedders is None:
@@ -204,6 +218,13 @@ def _step(tx: Transaction, live: str) -> bool:
     if done.waiting or done.given_up > done.made:
         return False
     return vectors.flip(tx, COLLECTION, serving, live)
+
+
+def _want_lacking(tx: Transaction, live: str, most: int) -> int:
+    vectors.turn(tx, COLLECTION, 0, first=live)
+    lacking = store.lacking(tx, live, most)
+    vectors.want_again(tx, COLLECTION, live, lacking)
+    return len(lacking)
 
 
 def _sweep(tx: Transaction, embedders: Embedders, most: int) -> int:

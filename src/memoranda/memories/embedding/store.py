@@ -45,6 +45,7 @@ _COUNTS: tuple[ColumnElement[Any], ...] = (
     func.count(case((_VECTOR.vector.is_(None) & (_VECTOR.failures >= TRIES), 1))).label("given_up"),
 )
 PROGRESS: Final = select(*_COUNTS).select_from(_WITH_VECTORS).where(memories.c.live)
+ANY_LIVE: Final = select(memories.c.id).where(memories.c.live).limit(1)
 TEXTS: Final = (
     select(memories.c.id, memories.c.head_id, memory_revisions.c.text)
     .select_from(_WITH_TEXTS)
@@ -82,6 +83,26 @@ class Readable(NamedTuple):
 def lacking(tx: Transaction, model: str, most: int) -> dict[UUID, UUID]:
     """Return up to `most` live memories whose text is nobody's work and has no vector, each with its head."""
     return {row.id: row.head_id for row in tx.all(LACKING, of_model=model, most=most)}
+
+
+def unready(tx: Transaction, model: str) -> bool:
+    """Whether a live memory has no words as they are read now, or a text that nobody makes a vector of.
+
+    A look alone; with `model` empty, at words only.
+    """
+    if tx.one(OTHERWISE_READ, now_read=WORDS_VERSION, most=1) is not None:
+        return True
+    return bool(model) and tx.one(LACKING, of_model=model, most=1) is not None
+
+
+def beyond_meaning(tx: Transaction, model: str) -> bool:
+    """Whether there are memories, and a search that had no vector to compare with left some out."""
+    if tx.one(ANY_LIVE) is None:
+        return False
+    made = vectors.changes(tx, COLLECTION, model, 0, 1)
+    return not made or bool(
+        made[0].vector
+    )  # an empty one is near nothing, and was left out rightly
 
 
 def progress(tx: Transaction, model: str) -> Progress:

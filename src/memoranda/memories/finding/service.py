@@ -8,6 +8,7 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, require, subject_of
 from memoranda.memories.audience import sees_everything
+from memoranda.memories.embedding.store import beyond_meaning
 from memoranda.memories.finding import reading
 from memoranda.memories.finding.asked import (
     LONGEST_QUERY,
@@ -22,7 +23,7 @@ from memoranda.memories.finding.patience import within
 from memoranda.memories.finding.reading import Offers, Wanted
 from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, keep
 from memoranda.memories.finding.store import EVERY, EVERYBODY, Reader
-from memoranda.memories.models import MemorySearch, Recall, RecalledMemory
+from memoranda.memories.models import FoundMemory, MemorySearch, Recall, RecalledMemory
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.vectors.service import Nearest, Vectors
 from memoranda.storage import Storage, Transaction
@@ -61,8 +62,8 @@ class Finding:
         letter for letter, in any script and inside words too; no character of a query is
         syntax. With a user or agent named: what a run for them may know. Without: all that the
         caller may read. Categories and tags narrow it to memories with one of each. Without an
-        answer of an embedder within two seconds, words and letters find alone and `semantic` is
-        False. Raises `Invalid` for a blank query and `OverLimit` beyond 8,000 characters.
+        answer of an embedder within two seconds, and before the first vector is made, words and
+        letters find alone and `semantic` is False. Raises `Invalid` for a blank query and `OverLimit` beyond 8,000 characters.
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
         check_count("limit", limit, most=MOST_FOUND)
@@ -75,8 +76,8 @@ class Finding:
         anything = sees_everything(who) and user_id is None and agent_id is None
         reader = EVERYBODY if anything else Reader.of(subject)
         nearest = await self._nearest(organization, wanted.query, SEARCH_SCORE, TIMEOUT_S)
-        found = await self._storage.read(
-            organization, reading.search, reader, wanted, nearest, limit
+        found, nearest = await self._storage.read(
+            organization, _found, reader, wanted, nearest, limit
         )
         return MemorySearch(results=tuple(found), **_how(nearest))
 
@@ -144,7 +145,7 @@ class Finding:
         organization = asked.subject.organization_id
         patience_s = asked.timeout_s * EMBEDDER_SHARE
         nearest = await self._nearest(organization, asked.query, RECALL_SCORE, patience_s)
-        offers = await self._storage.read(organization, _offers, asked, nearest)
+        offers, nearest = await self._storage.read(organization, _offers, asked, nearest)
         kept = keep(offers.pinned, offers.found, max_tokens=asked.max_tokens)
         return Recall(
             block=kept.block,
@@ -178,10 +179,28 @@ class Finding:
             return None
 
 
-def _offers(tx: Transaction, asked: Asked, nearest: Nearest | None) -> Offers:
+def _found(
+    tx: Transaction, reader: Reader, wanted: Wanted, nearest: Nearest | None, limit: int
+) -> tuple[list[FoundMemory], Nearest | None]:
+    nearest = _honest(tx, nearest)
+    return reading.search(tx, reader, wanted, nearest, limit), nearest
+
+
+def _honest(tx: Transaction, nearest: Nearest | None) -> Nearest | None:
+    """Nothing that was near, or None where nothing could be, because no memory has its vector yet."""
+    if nearest is None or not nearest.bare:
+        return nearest
+    return None if beyond_meaning(tx, nearest.model) else nearest
+
+
+def _offers(
+    tx: Transaction, asked: Asked, nearest: Nearest | None
+) -> tuple[Offers, Nearest | None]:
     if asked.who is not None and asked.run_id is not None and known_run(tx, asked) is None:
         raise NotFound(f"There is no run {asked.run_id}.", run_id=str(asked.run_id))
-    return reading.recall(tx, Reader.of(asked.subject), asked.query, nearest, asked.limit)
+    nearest = _honest(tx, nearest)
+    offers = reading.recall(tx, Reader.of(asked.subject), asked.query, nearest, asked.limit)
+    return offers, nearest
 
 
 def _how(nearest: Nearest | None) -> dict[str, Any]:

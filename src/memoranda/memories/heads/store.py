@@ -27,13 +27,13 @@ def _holder(*criteria: ColumnElement[bool]) -> Select[Any]:
 
 
 AUDIENCE: Final = select(m.user_id, m.agent_id, m.space).where(m.id == bindparam("memory"))
+SEEN: Final = select(*COLUMNS).where(m.id == bindparam("memory"))
 # A writer holds its chain's row: the next one waits, and then sees what this one wrote.
-HELD: Final = select(*COLUMNS).where(m.id == bindparam("memory")).with_for_update()
-HELD_BY_KEY: Final = (
-    select(*COLUMNS)
-    .where(m.audience == bindparam("spelled"), m.subject_key == bindparam("key"))
-    .with_for_update()
+HELD: Final = SEEN.with_for_update()
+BY_KEY: Final = select(*COLUMNS).where(
+    m.audience == bindparam("spelled"), m.subject_key == bindparam("key")
 )
+HELD_BY_KEY: Final = BY_KEY.with_for_update()
 # Two halves, so that each is read from its own index. An expired memory under a key holds nothing.
 HOLDERS: Final = union_all(
     _holder(m.subject_key.is_(None)), _holder(m.subject_key.is_not(None), UNEXPIRED)
@@ -49,6 +49,26 @@ def held(tx: Transaction, memory_id: UUID) -> Row:
     if row is None:
         raise unknown_memory(memory_id)
     return row
+
+
+def wait(tx: Transaction, memory_id: UUID) -> None:
+    """Wait for the chain, and hold it, if it is there."""
+    tx.one(HELD, memory=memory_id)
+
+
+def seen(tx: Transaction, memory_id: UUID, author: Author) -> tuple[Row, Candidate] | None:
+    """The chain and what it said last, as it is just now: somebody may be changing it."""
+    row = tx.one(SEEN, memory=memory_id)
+    if row is None:
+        return None
+    said = tx.one(SAID, memory=memory_id, said_in=row.version if row.live else row.version - 1)
+    return None if said is None else (row, candidate_of(row, said, author))
+
+
+def by_key(tx: Transaction, spelled: str, key: str, *, but: UUID) -> Row | None:
+    """The audience's other chain under that key, as it is just now."""
+    row = tx.one(BY_KEY, spelled=spelled, key=key)
+    return None if row is None or row.id == but else row
 
 
 def held_by_key(tx: Transaction, spelled: str, key: str) -> Row | None:

@@ -26,20 +26,26 @@ INBOX: Final = "proposals"
 
 
 def propose(tx: Transaction, who: Principal, candidate: Candidate, ways: Ways) -> Proposed:
-    """Let it wait, unless it is known already or there is no room; and tell the log of its run."""
+    """Let it wait, unless it is known already or there is no room; and tell the log of its run.
+
+    What has expired takes no room, and nothing is known by it.
+    """
     if candidate.expires_at is not None and candidate.expires_at <= tx.now:
         raise Invalid("expires_at is in the past: give a time to come.", field="expires_at")
     tx.lock(INBOX)
     run_id, mark = candidate.author.run_id, mark_of(candidate.text)
-    twin, lapsed = _waiting_twin(tx, candidate, mark)
+    waits = counts.counts(tx).waiting
+    twin = store.waiting_twin(tx, candidate, mark)
+    expired = twin is not None and has_expired(tx, twin)
+    lapsed = store.lapse(tx) if expired or waits >= ways.limits.waiting else 0
     memory = _living(tx, candidate, mark)
     if memory is not None:
         answer = Proposed(outcome="known", memory=memory)
         capture.note(tx, who, run_id, "known", memory_id=str(memory.id))
-    elif twin is not None:
-        answer = Proposed(outcome="known", proposal=twin)
+    elif twin is not None and not expired:
+        answer = Proposed(outcome="known", proposal=store.shown(twin))
         capture.note(tx, who, run_id, "known", proposal_id=str(twin.id))
-    elif counts.counts(tx).waiting - lapsed >= ways.limits.waiting:
+    elif waits - lapsed >= ways.limits.waiting:
         answer = Proposed(outcome="dropped")
         capture.note(tx, who, run_id, capture.DROPPED, reason="proposals_full")
     else:
@@ -73,21 +79,24 @@ def propose_merges(
     taken = {
         memory_id for row in waiting if row not in stale for memory_id in store.versions_of(row)
     }
+    found = list(found)
     room = ways.limits.waiting - counts.counts(tx).waiting + len(stale)
+    lapsed = store.lapse(tx) if len(found) > room else 0
     author = Author(Origin.CONSOLIDATION, user_id=who.user_id)
     made: list[Proposal] = []
     for audience, each in found:
         joined = {held.id: held.version for held in (each.survivor, *each.others)}
         new = joined not in refused and taken.isdisjoint(joined)
-        if len(made) < room and new and _stands(tx, joined):
+        if len(made) < room + lapsed and new and _stands(tx, joined):
             said = _said_by(each, audience, author)
             made.append(store.add(tx, said, mark_of(said.text), each))
     for row in stale:
         tell(tx, store.audience_of(row), row.id, "discarded")
     for proposal in made:
         tell(tx, Audience(proposal.user_id, proposal.agent_id), proposal.id, "proposed")
-    if made or stale:
-        counts.bump(tx, ways.limits, waiting=len(made) - len(stale), discarded=len(stale))
+    gone = len(stale) + lapsed
+    if made or gone:
+        counts.bump(tx, ways.limits, waiting=len(made) - gone, discarded=gone)
     return made
 
 
@@ -111,17 +120,6 @@ def tell(tx: Transaction, audience: Audience, proposal_id: UUID, action: str) ->
 def has_expired(tx: Transaction, row: Row) -> bool:
     """Whether what a proposal says would have been forgotten by itself by now."""
     return row.expires_at is not None and row.expires_at <= tx.now
-
-
-def _waiting_twin(tx: Transaction, candidate: Candidate, mark: Mark) -> tuple[Proposal | None, int]:
-    """The waiting proposal of the same; one that has expired is discarded, since nobody can accept it."""
-    row = store.waiting_twin(tx, candidate, mark)
-    if row is None or not has_expired(tx, row):
-        return (None if row is None else store.shown(row)), 0
-    if not _hold(tx, row):
-        return None, 0
-    store.discard(tx, row.id, None)
-    return None, 1
 
 
 def _living(tx: Transaction, candidate: Candidate, mark: Mark) -> Memory | None:

@@ -77,7 +77,8 @@ class Proposals:
 
         The outcome is `waiting`; or `known`, with the live memory or the waiting proposal
         that says it already; or `dropped`, where 200 wait: then it is counted, and nothing is
-        kept. The log of the run says which. What an agent's key proposes, or what is proposed for
+        kept. A proposal whose `expires_at` has passed waits no more and takes no room. The log
+        of the run says which. What an agent's key proposes, or what is proposed for
         an agent, counts as written by that agent. Raises `Invalid` and `OverLimit`
         with the field, `NotFound` for an unknown user or agent, and `Refused`.
         """
@@ -113,7 +114,7 @@ class Proposals:
         """Proposals of one status that the caller may know, the newest first, at most `limit` (1 to 200).
 
         An agent's key lists what that agent proposed. What was discarded is listed as
-        long as it may be restored. Raises `Invalid` for a cursor that is not this list's.
+        long as it may be restored, and what waits until it expires. Raises `Invalid` for a cursor that is not this list's.
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
         check_count("limit", limit, most=MOST_LISTED)

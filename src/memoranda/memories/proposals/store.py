@@ -30,10 +30,14 @@ OF_AGENT: Final = and_(
     or_(p.agent_id.is_(None), p.agent_id == bindparam("agent")),
 )
 STILL_KEPT: Final = or_(p.status != ProposalStatus.DISCARDED, p.decided_at > bindparam("since"))
+# What expired can be neither accepted nor restored: of these two lists it is no part.
+OPEN: Final = or_(
+    p.status == ProposalStatus.ACCEPTED, p.expires_at.is_(None), p.expires_at > bindparam("now")
+)
 
 
 def _page(*criteria: ColumnElement[bool]) -> Select[Any]:
-    wanted = (p.status == bindparam("in_status"), STILL_KEPT, p.id < bindparam("before"))
+    wanted = (p.status == bindparam("in_status"), STILL_KEPT, OPEN, p.id < bindparam("before"))
     page = select(*SHOWN).where(*wanted, *criteria)
     return page.order_by(p.id.desc()).limit(bindparam("most"))
 
@@ -56,6 +60,13 @@ MERGES: Final = (
     select(*SHOWN)
     .where(p.status == bindparam("in_status"), p.kind == ProposalKind.MERGE, STILL_KEPT)
     .order_by(p.id)
+)
+# In the order of ids, as everybody takes several.
+EXPIRED: Final = (
+    select(p.id)
+    .where(p.status == ProposalStatus.WAITING, p.expires_at <= bindparam("now"))
+    .order_by(p.id)
+    .with_for_update()
 )
 INSERT: Final = insert(memory_proposals)
 # What was accepted says it in its chain: nothing of it stays here, nor anything that stands for it.
@@ -82,6 +93,11 @@ DISCARD: Final = (
         decided_by=bindparam("by"),
         decided_at=bindparam("now"),
     )
+)
+LAPSE: Final = (
+    update(memory_proposals)
+    .where(one_of(p.id, "ids"))
+    .values(status=ProposalStatus.DISCARDED, decided_by=None, decided_at=bindparam("now"))
 )
 LIVE: Final = (m.live, m.space.is_(None), UNEXPIRED)
 COMPARED: Final = (
@@ -118,12 +134,16 @@ def page(
     user_id: UUID | None,
     agent_id: UUID | None,
 ) -> list[Proposal]:
-    """Proposals of one status, the newest first: all, a user's and everybody's, or an agent's own among these."""
+    """Proposals of one status, the newest first: all, a user's and everybody's, or an agent's own among these.
+
+    What has expired neither waits nor can be restored, and is left out.
+    """
     bound = OF_USER if agent_id is None else BY_AGENT
     rows = tx.all(
         EVERYTHING if everything else bound,
         in_status=status,
         since=tx.now - KEPT_WHEN_FORGOTTEN,
+        now=tx.now,
         before=before or NEWEST,
         most=most,
         user=user_id,
@@ -180,6 +200,13 @@ def accept(tx: Transaction, proposal_id: UUID, by: UUID | None, memory_id: UUID)
 def discard(tx: Transaction, proposal_id: UUID, by: UUID | None) -> None:
     """Note that the proposal was discarded; it keeps what it says."""
     tx.run(DISCARD, proposal=proposal_id, by=by, now=tx.now)
+
+
+def lapse(tx: Transaction) -> int:
+    """Discard what waits and has expired, which nobody can accept any more; how many."""
+    ids = [row.id for row in tx.all(EXPIRED, now=tx.now)]
+    tx.run(LAPSE, ids=ids, now=tx.now)
+    return len(ids)
 
 
 def compared(tx: Transaction, user_id: UUID | None, most: int) -> dict[Audience, list[Held]]:

@@ -51,9 +51,12 @@ class Removal:
     async def erase(self, who: Principal, memory_id: UUID) -> Erased:
         """Purge a memory at once, forgotten or not: its history, words, vectors, and proposals like it.
 
-        A memory that was moved or merged is one with those that it went into and came from:
-        all of them go. What stays is that there was one. Erasing again what is purged
-        already finishes what could not be scrubbed. For owners; raises `NotFound`.
+        A memory that was moved or merged is one with those that it went into and came from,
+        at whichever of its versions: all of them go. Revisions are only ever added, so that a
+        chain goes as a whole: one that was used again goes with what it says by now. Forgotten
+        memories of the same audience that said the same go too; what is live or proposed for
+        another audience is another fact, and stays. What stays is that there was one. Erasing
+        again what is purged already finishes what could not be scrubbed. For owners; raises `NotFound`.
         """
         organization = organization_for(who, Permission.ERASE_MEMORIES)
         texts = await self._storage.read(organization, store.texts_of_memory, memory_id)
@@ -67,7 +70,10 @@ class Removal:
     async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
         """Purge every memory and proposal that is for this user, with what they were moved from.
 
-        What the user wrote for others stays, and so does a memory that was moved to others.
+        What the user wrote for others stays, and so does a memory that was moved to others as
+        long as it lives there; what was forgotten there since, or went on elsewhere, goes. A
+        memory that once moved to the user goes as a whole, also where its attribute was used
+        again and it says something else to others by now.
         For owners; raises `NotFound` for an unknown user. One that is stopped halfway has
         purged some whole memories, and the next goes on.
         """

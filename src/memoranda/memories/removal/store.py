@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import and_, bindparam, delete, or_, select
 
 from memoranda.access.store import check_subject
 from memoranda.memories.candidate import Author
@@ -26,6 +26,9 @@ from memoranda.storage.tables import memories, memory_proposals, memory_revision
 m, r, p = memories.c, memory_revisions.c, memory_proposals.c
 
 OF_USER: Final = select(m.id).where(m.user_id == bindparam("user")).order_by(m.id)
+PURGED_OF_USER: Final = select(purged_memories.c.id).where(
+    purged_memories.c.user_id == bindparam("user")
+)
 SOME_OF_USER: Final = OF_USER.limit(bindparam("most"))
 LONG_FORGOTTEN: Final = (
     select(m.id)
@@ -33,9 +36,15 @@ LONG_FORGOTTEN: Final = (
     .order_by(m.recorded_at, m.id)
     .limit(bindparam("most"))
 )
-LONG_DISCARDED: Final = (
+# What waits and has expired can never be accepted, so that there is nothing to wait for.
+PROPOSALS_DUE: Final = (
     select(p.id)
-    .where(p.status == "discarded", p.decided_at <= bindparam("before"))
+    .where(
+        or_(
+            and_(p.status == "discarded", p.decided_at <= bindparam("before")),
+            and_(p.status == "waiting", p.expires_at <= bindparam("now")),
+        )
+    )
     .order_by(p.id)
     .limit(bindparam("most"))
 )
@@ -64,36 +73,42 @@ def texts_of_memory(tx: Transaction, memory_id: UUID) -> frozenset[str]:
 def texts_of_user(tx: Transaction, user_id: UUID) -> frozenset[str]:
     """All that an erasure of the user's memories would take away. Raises `NotFound`."""
     check_subject(tx, user_id=user_id, agent_id=None)
-    ids = [row.id for row in tx.all(OF_USER, user=user_id)]
-    return reach(tx, Start(ids, user_id=user_id), Extent.ITS_PAST).texts
+    rows = tx.all(OF_USER, user=user_id)
+    return reach(tx, _of_user(tx, user_id, rows), Extent.NOT_GIVEN).texts
 
 
 def erase(tx: Transaction, memory_id: UUID, by: Author, ways: Ways) -> Removed:
-    """Remove a memory, what it was moved or merged from and into, and the proposals that say the same."""
+    """Remove a memory as one fact wherever it stood, and what is forgotten or proposed that says the same."""
     return _purge(tx, hold(tx, Start([memory_id]), Extent.ONE_FACT), "erased", by, ways)
 
 
 def erase_some_of_user(
     tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways
 ) -> Removed:
-    """Remove all proposals for the user, and up to `most` memories with what they were moved from."""
-    ids = [row.id for row in tx.all(SOME_OF_USER, user=user_id, most=most)]
-    found = hold(tx, Start(ids, user_id=user_id), Extent.ITS_PAST)
+    """Remove all proposals for the user, and up to `most` memories with all that says what they said, but what lives for others."""
+    rows = tx.all(SOME_OF_USER, user=user_id, most=most)
+    found = hold(tx, _of_user(tx, user_id, rows), Extent.NOT_GIVEN)
     return _purge(tx, found, "erased", by, ways)
 
 
+def _of_user(tx: Transaction, user_id: UUID, rows: list[Row]) -> Start:
+    """These memories, and the names of purged ones, which others that hold their texts may still link to."""
+    ids = [row.id for row in (*rows, *tx.all(PURGED_OF_USER, user=user_id))]
+    return Start(ids, user_id=user_id)
+
+
 def purge_due(tx: Transaction, most: int, ways: Ways) -> Removed:
-    """Remove up to `most` memories, and as many proposals, whose time to be restored is over."""
+    """Remove up to `most` memories, and as many proposals, whose time to be restored or accepted is over."""
     before = tx.now - KEPT_WHEN_FORGOTTEN
     start = Start(
         [row.id for row in tx.all(LONG_FORGOTTEN, before=before, most=most)],
-        [row.id for row in tx.all(LONG_DISCARDED, before=before, most=most)],
+        [row.id for row in tx.all(PROPOSALS_DUE, before=before, now=tx.now, most=most)],
     )
-    return _purge(tx, _due(hold(tx, start, Extent.ALONE), before), "retention", Author(), ways)
+    return _purge(tx, _due(tx, hold(tx, start, Extent.ALONE), before), "retention", Author(), ways)
 
 
-def _due(found: Reach, before: datetime) -> Reach:
-    """What of it nobody has restored before it was held."""
+def _due(tx: Transaction, found: Reach, before: datetime) -> Reach:
+    """What of it nobody has restored or accepted before it was held."""
     gone = [row for row in found.memories if not row.live and row.recorded_at <= before]
     ids = {row.id for row in gone}
     return found._replace(
@@ -101,7 +116,9 @@ def _due(found: Reach, before: datetime) -> Reach:
         proposals=[
             row
             for row in found.proposals
-            if (row.status == "discarded" and row.decided_at <= before) or names(row, ids)
+            if (row.status == "discarded" and row.decided_at <= before)
+            or (row.status == "waiting" and row.expires_at is not None and row.expires_at <= tx.now)
+            or names(row, ids)
         ],
     )
 

@@ -45,9 +45,12 @@ def _known(*reach: ColumnElement[bool]) -> Select[Any]:
 
 KNOWN: Final = _known(FOR_USER, FOR_AGENT)
 KNOWN_FOR_ANY_AGENT: Final = _known(FOR_USER)
+# What waits and has expired can't be accepted any more.
+_ALL_WAITING = select(func.count().label("waiting")).where(p.status == "waiting")
+EXPIRED: Final = _ALL_WAITING.where(p.expires_at <= bindparam("now"))
 _WAITING = (
-    select(func.count().label("waiting"))
-    .where(p.status == "waiting", p.space.is_(None))
+    _ALL_WAITING.where(p.space.is_(None))
+    .where(or_(p.expires_at.is_(None), p.expires_at > bindparam("now")))
     .where(or_(p.user_id.is_(None), p.user_id == bindparam("user")))
 )
 WAITING_FOR_MEMBER: Final = _WAITING
@@ -84,13 +87,14 @@ def _model(tx: Transaction, models: tuple[str, ...]) -> str | None:
 
 def _all(tx: Transaction, model: str | None) -> dict[str, int]:
     kept, expired = counts.counts(tx), counts.expired(tx)
+    lapsing: Any = tx.one(EXPIRED, now=tx.now)
     made = 0 if model is None else vectors.progress(tx, COLLECTION, model).made
     active = kept.active - expired.active
     return {
         "active": active,
         "pinned": kept.pinned - expired.pinned,
         "forgotten": kept.forgotten,
-        "proposed": kept.waiting,
+        "proposed": kept.waiting - lapsing.waiting,
         "dropped": kept.dropped,
         "unembedded": min(active, max(0, kept.active - made)),
     }
@@ -102,5 +106,5 @@ def _bound(tx: Transaction, who: Principal, model: str | None) -> dict[str, int]
     statement = KNOWN_FOR_ANY_AGENT if reader.agent_id is None else KNOWN
     known: Any = tx.one(statement, **reach, now=tx.now, of_model=model or "")
     proposed = WAITING_OF_AGENT if who.role is Role.AGENT else WAITING_FOR_MEMBER
-    waiting: Any = tx.one(proposed, **reach)
+    waiting: Any = tx.one(proposed, **reach, now=tx.now)
     return {**known._asdict(), "proposed": waiting.waiting, "dropped": 0}

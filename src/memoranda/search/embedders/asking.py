@@ -11,6 +11,8 @@ from memoranda.words.errors import MemorandaError, Unavailable
 
 PATIENCE_S: Final = 60.0
 """How long one call may take, its tries and pauses included."""
+AWAY: Final = frozenset({401, 404, 408, 425, 429, 502, 503, 504})
+"""What an endpoint answers whatever the text is. A firewall's 403 or a 500 may be about the text."""
 
 _LONGEST: Final = 1.01
 
@@ -34,3 +36,11 @@ async def ask(embedder: Embedder, texts: Sequence[str], *, within_s: float = PAT
     if not (np.linalg.norm(rows, axis=1) <= _LONGEST).all():
         raise Unavailable("The embedder answered with vectors that are not of length 1.")
     return rows
+
+
+def is_away(failure: Unavailable) -> bool:
+    """Whether the embedder would have failed with any other text too: only then may others do without it.
+
+    Away is what can't be reached, does not answer in time, or says so; all else may be about the text.
+    """
+    return "reason" in failure.details or failure.details.get("status") in AWAY

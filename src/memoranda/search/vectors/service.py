@@ -23,17 +23,21 @@ SMALL: Final = 1_000_000
 
 
 class Nearest(NamedTuple):
-    """What is near a query, best first; equal scores go by id. `model` found it."""
+    """What is near a query, best first; equal scores go by id. `model` found it.
+
+    `bare` says that there was no vector to compare with, so that nothing could be near.
+    """
 
     hits: list[Hit]
     model: str
+    bare: bool = False
 
 
 class Vectors:
     """The vectors of one collection of texts, and an embedder's search among them.
 
     `models` is what a write wants vectors of. A query is embedded outside of any transaction, and
-    waits `timeout_s` for its embedder at most; one that failed is left alone for `rest_s`.
+    waits `timeout_s` for its embedder at most; one that is away is left alone for `rest_s`.
     """
 
     def __init__(
@@ -70,13 +74,15 @@ class Vectors:
         if snapshot is None or snapshot.model != self.models[0]:
             self._notice(organization_id)
         if snapshot is None:
-            return Nearest([], self.models[0])
+            return Nearest([], self.models[0], bare=True)
         embedder = self.embedders.of(snapshot.model)
         if embedder is None:
             return None
         vector = await self._queries.vector(embedder, organization_id, query)
         if vector is None or not _fits(snapshot, len(vector)):
             return None
+        if len(snapshot.rows) == len(snapshot.gone):
+            return Nearest([], snapshot.model, bare=True)
 
         def compare() -> list[Hit]:
             with one_thread():

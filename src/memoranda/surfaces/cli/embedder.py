@@ -50,9 +50,9 @@ async def make_vectors(at: Session) -> Answer:
     from memoranda.words.ids import new_id
 
     embedding, organization_id = at.memoranda.embedding, _organization(at)
-    progress = await _progress(at)
     while await embedding.sweep(organization_id):
-        progress = await _progress(at)
+        pass  # words first: they are read anew without an embedder too
+    progress = await _progress(at)
     worker_id = new_id()
     with _bar(at) as bar:
         task = bar.add_task("Embedding memories", total=None)

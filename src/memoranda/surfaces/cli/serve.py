@@ -6,11 +6,13 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
 
+from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.output import Answer, console_for, print_json
 from memoranda.surfaces.cli.session import Choices, Session, opened
 from memoranda.words.errors import Invalid, Unavailable
@@ -25,6 +27,8 @@ GRACE_SECONDS: Final = 10
 """How long open requests may take to end once the server is told to stop."""
 KEEP_ALIVE_SECONDS: Final = 15
 """How long an idle connection is kept."""
+PATIENCE: Final = timedelta(seconds=15)
+"""How long a worker that is to end waits for work that others hold, or that is to be tried again."""
 MOST_CONNECTIONS: Final = 1024
 """More than so many at once are refused."""
 
@@ -70,8 +74,10 @@ async def worker(
     import asyncio
 
     if drain:
-        await at.memoranda.worker.drain()
-        return Answer({"drained": True}, lambda: [Text("Nothing waits any more.")])
+        drained = await at.memoranda.worker.drain(idle=PATIENCE)
+        told = "Nothing waits any more." if drained else _LEFT
+        code = exits.DONE if drained else exits.UNSUCCESSFUL
+        return Answer({"drained": drained}, lambda: [Text(told)], code)
     loop = asyncio.get_running_loop()
     working = asyncio.ensure_future(at.memoranda.worker.run())
     with _on_stop(lambda: loop.call_soon_threadsafe(working.cancel)):
@@ -109,6 +115,7 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
 
 
 _KEY: Final = "Every request needs a key: memoranda keys create --role owner."
+_LEFT: Final = "Some work is left: it waits for another try, or is with another worker."
 _STOP: Final = "Stop with Ctrl+C."
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from sqlalchemy import bindparam, insert, select, update
 
@@ -67,14 +68,14 @@ def forget_all(tx: Transaction, by: Author, ways: Ways) -> int:
     """
     tx.lock("forget all")
     _check_rate(tx)
-    waiting = [row.id for row in tx.all(WAITING)]
-    heads = [head_of(row) for row in tx.all(LIVE)]
-    tx.run(DISCARD, ids=waiting, by=by.user_id, now=tx.now)
-    _end(tx, heads, by)
-    ids = [head.memory_id for head in heads]
-    words.drop(tx, COLLECTION, ids)
-    vectors.drop(tx, COLLECTION, ids)
-    forgotten, discarded = len(heads), len(waiting)
+    heads, proposals = _take(tx, by)
+    # Everybody may hear it, so it tells no number: those count what is others' own.
+    record_event(tx, EVENT, action="cleared")
+    # Who wrote at the same time has committed by now, and is seen by a second look; or can't before
+    # this does, because each change needs the number that comes after this event's.
+    late_heads, late_proposals = _take(tx, by)
+    heads, discarded = heads + late_heads, len(proposals) + len(late_proposals)
+    forgotten = len(heads)
     record_activity(
         tx,
         CLEARED,
@@ -83,8 +84,6 @@ def forget_all(tx: Transaction, by: Author, ways: Ways) -> int:
         forgotten=forgotten,
         discarded=discarded,
     )
-    # Everybody may hear it, so it tells no number: those count what is others' own.
-    record_event(tx, EVENT, action="cleared")
     counts.bump(
         tx,
         ways.limits,
@@ -95,6 +94,18 @@ def forget_all(tx: Transaction, by: Author, ways: Ways) -> int:
         discarded=discarded,
     )
     return forgotten
+
+
+def _take(tx: Transaction, by: Author) -> tuple[list[Head], list[UUID]]:
+    """Discard the proposals that wait now and end the memories that are live now; which they are."""
+    waiting = [row.id for row in tx.all(WAITING)]
+    heads = [head_of(row) for row in tx.all(LIVE)]
+    tx.run(DISCARD, ids=waiting, by=by.user_id, now=tx.now)
+    _end(tx, heads, by)
+    ids = [head.memory_id for head in heads]
+    words.drop(tx, COLLECTION, ids)
+    vectors.drop(tx, COLLECTION, ids)
+    return heads, waiting
 
 
 def _end(tx: Transaction, heads: Sequence[Head], by: Author) -> None:
