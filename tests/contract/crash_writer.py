@@ -5,12 +5,12 @@ from multiprocessing.connection import Connection
 from uuid import UUID
 
 from memoranda.access.models import Principal
-from memoranda.memories.models import Memory
+from memoranda.memories.models import Memory, MemoryStatus
 from memoranda.memories.service import Memories
 from memoranda.storage import Storage
 
 Acknowledged = tuple[UUID, int, str | None]
-"""A memory's id, the version that was written, and its text."""
+"""A memory's id, the version that was written, and its text; None for a tombstone."""
 
 
 def write_until_killed(
@@ -25,7 +25,9 @@ async def _write(url: str, who: Principal, name: str, writers: int, report: Conn
     report.send(None)
 
     def tell(memory: Memory) -> None:
-        report.send((memory.id, memory.version, memory.text))
+        # A forgotten memory says what it said; the revision that was written then has no text.
+        written = memory.text if memory.status is MemoryStatus.ACTIVE else None
+        report.send((memory.id, memory.version, written))
 
     async def write(number: int) -> None:
         """Each turn adds to a chain that all rounds share, begins one, and forgets that one."""

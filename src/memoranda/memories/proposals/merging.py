@@ -1,6 +1,6 @@
 """Accepting a merge: one memory says what several said, and those end in it."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from memoranda.memories import chain
@@ -13,6 +13,7 @@ from memoranda.memories.store import hold
 from memoranda.memories.views import store as views
 from memoranda.memories.ways import Ways
 from memoranda.storage import Row, Transaction
+from memoranda.storage.errors import LostRace
 from memoranda.words.errors import Conflict, NotFound
 
 
@@ -31,14 +32,17 @@ def merge(
     `DuplicateMemory` where yet another memory says it.
     """
     members = list(members)
-    hold(tx, [each.id for each in members])
+    mark = mark_of(said.text)
+    # What else has that text too, so that all of them are taken in the one order.
+    other = heads.holder_of(tx, said.audience, mark)
+    held = {each.id for each in members} | ({other.id} if other else set())
+    hold(tx, list(held))
     survivor, *others = [_unchanged(tx, each) for each in members]
     wanted = said._replace(
         audience=audience_of(survivor), subject_key=survivor.subject_key, pinned=survivor.pinned
     )
-    mark = mark_of(wanted.text)
     ended = [_ended_in(tx, other, wanted.author, survivor.id) for other in others]
-    ended += _room(tx, wanted, mark, survivor.id)
+    ended += _room(tx, wanted, mark, survivor.id, held)
     present = heads.said_in(tx, survivor.id, survivor.version)
     merged = Change(
         append(tx, head_of(survivor), wanted, mark),
@@ -86,7 +90,9 @@ def _ended_in(tx: Transaction, row: Row, author: Author, survivor_id: UUID) -> C
     )
 
 
-def _room(tx: Transaction, wanted: Candidate, mark: Mark, survivor_id: UUID) -> list[Change]:
+def _room(
+    tx: Transaction, wanted: Candidate, mark: Mark, survivor_id: UUID, held: Collection[UUID]
+) -> list[Change]:
     """End the expired memory that stands under this text. Raises `DuplicateMemory` for a live one."""
     if wanted.subject_key is not None:
         return []
@@ -95,4 +101,6 @@ def _room(tx: Transaction, wanted: Candidate, mark: Mark, survivor_id: UUID) -> 
         return []
     if head_of(other).holds(tx.now):
         raise chain.said_already(head_of(other))
+    if other.id not in held:
+        raise LostRace  # it came meanwhile, and its turn to be held may be over
     return [_ended_in(tx, other, wanted.author, survivor_id)]
