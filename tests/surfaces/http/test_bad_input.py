@@ -120,7 +120,8 @@ def role_for(name: str) -> str:
 async def test_what_is_no_body_is_refused_and_changes_nothing(house: House) -> None:
     before = await everything(house.owner, house.rows)
     for name, sent in (await bodies(house.rows)).items():
-        for body in BROKEN:
+        needed = house.contract.operations[name]["requestBody"].get("required", False)
+        for body in BROKEN if needed else filter(None, BROKEN):
             response = await house.by_role[role_for(name)].send(
                 sent[0]["method"],
                 sent[0]["path"],

@@ -78,6 +78,12 @@ def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
         lifespan=lambda _: _working(memoranda) if work else _idle(),
     )
     app.state.memoranda = memoranda
+    app.state.addresses = frozenset(
+        route.path
+        for room in ROOMS
+        for route in room.routes
+        if isinstance(route, Operation) and not route.param_convertors
+    )
     for room in ROOMS:
         app.include_router(room)
     tell_problems(app)
@@ -87,11 +93,12 @@ def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
 
 async def _method_not_allowed(request: Request, _: Exception) -> Response:
     """Tell every method of the path: the framework knows those of its first route alone."""
+    path, fixed = request.url.path, request.url.path in request.app.state.addresses
     routes = (route for room in ROOMS for route in room.routes if isinstance(route, Operation))
     methods = {
         method
         for route in routes
-        if route.path_regex.match(request.url.path)
+        if (route.path == path if fixed else route.path_regex.match(path))
         for method in route.methods or ()
     }
     refusal = MethodNotAllowed("This path does not answer this method; Allow lists those it does.")

@@ -10,6 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from memoranda.access.rates.service import TooManyRequests
 from memoranda.storage import StorageBusy, StorageUnavailable
@@ -83,6 +85,12 @@ class Operation(APIRoute):
             yield NotFound
         if self.body_field is not None:
             yield from (BrokenBody, OverLimit, SlowBody, UnsupportedMediaType)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether the route answers there. What is an address of its own is never taken for an id."""
+        if self.param_convertors and scope["path"] in scope["app"].state.addresses:
+            return Match.NONE, {}
+        return super().matches(scope)
 
     def get_route_handler(self) -> Handler:
         """The route's function with all that stands before and after it."""
