@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from memoranda.memories.proposals.service import Proposals
+from memoranda.memories.service import Memories
 from memoranda.storage import Storage
 from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.clocks import SteppedClock
 from tests.contract.storage_rows import Two, two_organizations
+from tests.contract.tenants import Tenant, new_tenant
 from tests.contract.traces import Scanner
 from tests.postgres import Postgres
 
@@ -46,6 +49,24 @@ async def timed_storage(database_url: str, clock: SteppedClock) -> AsyncIterator
         yield opened
     finally:
         await opened.close()
+
+
+@pytest.fixture
+async def acme(storage: Storage) -> Tenant:
+    """An organization with people and agents, on the storage that the test's module asks for."""
+    return await new_tenant(storage)
+
+
+@pytest.fixture
+def memories(storage: Storage) -> Memories:
+    """Memories without an embedder, likewise."""
+    return Memories(storage)
+
+
+@pytest.fixture
+def proposals(storage: Storage) -> Proposals:
+    """Proposals, likewise."""
+    return Proposals(storage)
 
 
 @pytest.fixture

@@ -20,11 +20,6 @@ def talks(storage: Storage) -> Conversations:
     return Conversations(storage)
 
 
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
 def said(*texts: str, role: str = "user") -> list[Message]:
     return [Message.model_validate({"role": role, "content": text}) for text in texts]
 

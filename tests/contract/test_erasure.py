@@ -54,11 +54,6 @@ def house(storage: Storage) -> House:
 
 
 @pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
-@pytest.fixture
 async def other(storage: Storage) -> Tenant:
     return await new_tenant(storage, "Other")
 

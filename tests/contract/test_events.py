@@ -39,11 +39,6 @@ async def events(storage: Storage) -> AsyncIterator[Events]:
     await opened.close()
 
 
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
 def home(tenant: Tenant) -> UUID:
     assert tenant.owner.organization_id is not None
     return tenant.owner.organization_id

@@ -28,16 +28,6 @@ from tests.contract.tenants import Tenant, new_tenant
 TONE = "preference.tone"
 
 
-@pytest.fixture
-def memories(storage: Storage) -> Memories:
-    return Memories(storage)
-
-
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
 async def texts(memories: Memories, who, **scope) -> list[str | None]:
     page = await memories.page(who, **scope, limit=200)
     assert page.next_cursor is None

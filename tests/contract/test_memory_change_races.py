@@ -20,15 +20,10 @@ from memoranda.storage import Storage
 from memoranda.storage.tables import memory_counts
 from memoranda.words.errors import Conflict, DuplicateMemory, NotFound
 from tests.contract.memory_trail import MODEL, actions, vectors, words
-from tests.contract.tenants import Tenant, new_tenant
+from tests.contract.tenants import Tenant
 
 WRITERS = 8
 LIMITS = MemoryLimits(active=30, pinned=20)
-
-
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
 
 
 @pytest.fixture

@@ -5,19 +5,8 @@ from typing import Any
 import pytest
 
 from memoranda.memories.service import Memories
-from memoranda.storage import Storage
 from memoranda.words.errors import Invalid
-from tests.contract.tenants import Tenant, new_tenant
-
-
-@pytest.fixture
-def memories(storage: Storage) -> Memories:
-    return Memories(storage)
-
-
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
+from tests.contract.tenants import Tenant
 
 
 async def test_space_around_a_name_hides_nothing_from_a_search_that_a_list_shows(

@@ -23,11 +23,6 @@ WRITERS = 8
 
 
 @pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
-@pytest.fixture
 async def writers(database_url: str, storage: Storage) -> AsyncIterator[list[Memories]]:
     """Eight openings of one database, as eight processes would have."""
     opened = [await Storage.open(database_url) for _ in range(WRITERS)]

@@ -1,27 +1,11 @@
 """What nobody used for long is shown for review, and never taken away."""
 
-from datetime import UTC, datetime, timedelta
-
-import pytest
+from datetime import timedelta
 
 from memoranda.memories.service import Memories
 from memoranda.storage import Storage
+from tests.contract.clocks import SteppedClock
 from tests.contract.tenants import Tenant, new_tenant
-
-
-class Clock:
-    """A clock that the test sets."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
-@pytest.fixture
-def settable() -> Clock:
-    return Clock()
 
 
 async def unused(memories: Memories, acme: Tenant) -> set[str | None]:
@@ -30,20 +14,18 @@ async def unused(memories: Memories, acme: Tenant) -> set[str | None]:
 
 
 async def test_a_memory_that_no_run_was_given_for_half_a_year_is_listed_for_review(
-    database_url: str, settable: Clock
+    timed_storage: Storage, clock: SteppedClock
 ) -> None:
-    storage = await Storage.open(database_url, clock=settable)
-    acme, memories = await new_tenant(storage), Memories(storage)
+    acme, memories = await new_tenant(timed_storage), Memories(timed_storage)
     stale = await memories.remember(acme.owner, "The old mill closes on Mondays")
     used = await memories.remember(acme.owner, "Answer in three sentences", pinned=True)
     changed = await memories.remember(acme.owner, "Invoices are due in ten days")
-    settable.now += timedelta(days=181)
+    clock.tick(timedelta(days=181))
     assert await unused(memories, acme) == set()
     await memories.recall(acme.owner, "anything")
     await memories.settled()
     await memories.update(acme.owner, changed.id, text="Invoices are due in thirty days")
-    settable.now += timedelta(days=2)
+    clock.tick(timedelta(days=2))
     assert await unused(memories, acme) == {stale.text}
     listed = await memories.page(acme.owner)
     assert {each.id for each in listed.items} == {stale.id, used.id, changed.id}
-    await storage.close()

@@ -22,7 +22,7 @@ from memoranda.storage.tables import memories as memories_table
 from memoranda.storage.tables import memory_proposals
 from memoranda.words.errors import Conflict, DuplicateMemory
 from tests.contract.memory_trail import activities, told
-from tests.contract.tenants import Tenant, new_tenant
+from tests.contract.tenants import Tenant
 
 PEOPLE = 6
 LIMITS = Ways(MemoryLimits(active=50, waiting=10))
@@ -31,11 +31,6 @@ STATUSES = select(memory_proposals.c.status, func.count().label("rows")).group_b
     memory_proposals.c.status
 )
 LIVE = select(memories_table.c.live)
-
-
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What proposals promise on every database: an inbox beside the truth, which only a person empties."""
 
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import UUID
 
@@ -42,30 +41,9 @@ FEW = Ways(MemoryLimits(active=3, waiting=3))
 
 
 @pytest.fixture
-def clock() -> SteppedClock:
-    return SteppedClock()
-
-
-@pytest.fixture
-async def storage(database_url: str, clock: SteppedClock) -> AsyncIterator[Storage]:
-    opened = await Storage.open(database_url, clock=clock)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
-@pytest.fixture
-def memories(storage: Storage) -> Memories:
-    return Memories(storage)
-
-
-@pytest.fixture
-def proposals(storage: Storage) -> Proposals:
-    return Proposals(storage)
+def storage(timed_storage: Storage) -> Storage:
+    """Time stands still here until a test moves it."""
+    return timed_storage
 
 
 async def proposed(proposals: Proposals, who, text: str = TEA, **given) -> Proposal:

@@ -1,6 +1,6 @@
 """What tidying up promises on every database: it proposes, and a person lets it happen."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -36,30 +36,9 @@ THREE = ("The user likes tea", "User likes tea.", "I like tea!")
 
 
 @pytest.fixture
-def clock() -> SteppedClock:
-    return SteppedClock()
-
-
-@pytest.fixture
-async def storage(database_url: str, clock: SteppedClock) -> AsyncIterator[Storage]:
-    opened = await Storage.open(database_url, clock=clock)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def acme(storage: Storage) -> Tenant:
-    return await new_tenant(storage)
-
-
-@pytest.fixture
-def memories(storage: Storage) -> Memories:
-    return Memories(storage)
-
-
-@pytest.fixture
-def proposals(storage: Storage) -> Proposals:
-    return Proposals(storage)
+def storage(timed_storage: Storage) -> Storage:
+    """Time stands still here until a test moves it."""
+    return timed_storage
 
 
 async def remembered(

@@ -22,10 +22,10 @@ class Chore(Protocol):
     def kind(self) -> str:
         """The signal that says where it waits."""
 
-    async def serve(self, scope: Scope, worker_id: UUID) -> bool:
+    async def serve(self, scope: Scope, worker_id: UUID, /) -> bool:
         """Take one piece of work of the scope and see it through; whether there was one to take."""
 
-    async def waiting(self, scope: Scope) -> bool:
+    async def waiting(self, scope: Scope, /) -> bool:
         """Whether any waits in the scope, for another try and with another worker included."""
 
 
@@ -65,7 +65,7 @@ class Scrubbing:
         self._storage = storage
         self._rested_at = time.monotonic()
 
-    async def serve(self, scope: Scope, worker_id: UUID) -> bool:  # noqa: ARG002 - a chore's signature
+    async def serve(self, _scope: Scope, _worker_id: UUID) -> bool:
         """Scrub, unless it rests or has to wait for a reader."""
         began = time.monotonic()
         if began < self._rested_at:
@@ -75,6 +75,6 @@ class Scrubbing:
         self._rested_at = ended + (ended - began) * self.RESTS
         return done
 
-    async def waiting(self, scope: Scope) -> bool:  # noqa: ARG002 - a chore's signature
+    async def waiting(self, _scope: Scope) -> bool:
         """Whether it has to be tried again: asked only where it could not be done."""
         return True

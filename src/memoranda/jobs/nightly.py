@@ -113,7 +113,7 @@ class Nightly:
             for _ in range(MOST_ROUNDS):
                 if not (await step.run(organization_id) and step.again):
                     break
-        except Exception as error:  # noqa: BLE001 - whatever broke, the others' turn comes all the same
+        except Exception as error:  # noqa: BLE001 - of all kinds: one organization's fault must not take the night from the others
             # The type alone: an error's message may quote what somebody wrote.
             kind = type(error).__name__
             logger.warning("Nightly %s of %s broke: %s.", step.name, organization_id, kind)

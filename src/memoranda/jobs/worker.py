@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
+from typing import TypeVar
 
 import anyio
 
@@ -14,6 +15,8 @@ from memoranda.storage.signals import Signal, settle, signals
 from memoranda.words.ids import new_id
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class Worker:
@@ -93,10 +96,8 @@ class Worker:
 
     async def _keep_beginning(self, nightly: Nightly) -> None:
         while not self._begun:
-            try:
-                await self._begin(nightly)
-            except Exception as error:  # noqa: BLE001 - whatever broke, what waits must not wait for ever
-                self._interrupted(error)
+            await self._attempt(self._begin(nightly))
+            if not self._begun:
                 await asyncio.sleep(nightly.look.total_seconds())
 
     async def _begin(self, nightly: Nightly) -> None:
@@ -109,12 +110,7 @@ class Worker:
     async def _keep_serving(self, chore: Chore) -> None:
         while True:
             woken = self._woken
-            try:
-                worked = await self._pass(chore)
-            except Exception as error:  # noqa: BLE001 - whatever broke, what waits must not wait for ever
-                self._interrupted(error)
-                worked = False
-            if not worked:
+            if not await self._attempt(self._pass(chore)):
                 await self._idle(woken)
 
     async def _pass(self, chore: Chore) -> bool:
@@ -124,10 +120,7 @@ class Worker:
         """
         worked = False
         for signal in await self._raised(chore):
-            try:
-                worked |= await self._serve(chore, signal)
-            except Exception as error:  # noqa: BLE001 - as above
-                self._interrupted(error)
+            worked |= bool(await self._attempt(self._serve(chore, signal)))
         return worked
 
     async def _raised(self, chore: Chore) -> list[Signal]:
@@ -144,12 +137,17 @@ class Worker:
 
     async def _keep_nights(self, nightly: Nightly) -> None:
         while True:
-            try:
-                pause = (await nightly.serve(self.id)).total_seconds()
-            except Exception as error:  # noqa: BLE001 - as above
-                self._interrupted(error)
-                pause = nightly.look.total_seconds()
-            await asyncio.sleep(max(pause, self._poll))
+            pause = await self._attempt(nightly.serve(self.id))
+            seconds = (nightly.look if pause is None else pause).total_seconds()
+            await asyncio.sleep(max(seconds, self._poll))
+
+    async def _attempt(self, piece: Awaitable[T]) -> T | None:
+        """What a piece of work came to; None where it broke, which is logged and tried again later."""
+        try:
+            return await piece
+        except Exception as error:  # noqa: BLE001 - of all kinds: no fault may end the worker, or keep other work waiting
+            self._interrupted(error)
+            return None
 
     def _interrupted(self, error: Exception) -> None:
         # The type alone: an error's message may quote what somebody wrote.

@@ -33,8 +33,8 @@ def kind_of(filename: str) -> SourceKind:
 
 def uri_of(path: str | Path) -> str:
     """The `file://` URI of a path on this machine, by which the same file is the same source again."""
-    whole = os.path.abspath(path)  # noqa: PTH100 - a link is followed when it is read, not when it is named
-    return Path(whole).as_uri()
+    # Not resolved: a link is followed when it is read, not when it is named.
+    return Path(os.path.normpath(Path(path).absolute())).as_uri()
 
 
 def extract(

@@ -84,10 +84,14 @@ async def _take_in(storage: Storage, scope: Scope, claim: Claim, row: Row, limit
             await storage.write(scope, claims.fail, claim, str(error))
     except steps.ClaimLost:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever broke, the source must not wait for ever
-        # The type alone: an error's message may quote the document.
-        logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)  # noqa: TRY400 - a traceback would quote
+    except Exception as error:  # noqa: BLE001 - a document may break any parser, and must end ready or failed all the same
+        _tell_fault(claim, error)
         await _later(storage, scope, claim, row)
+
+
+def _tell_fault(claim: Claim, error: Exception) -> None:
+    # The type alone, without a traceback: either may quote the document.
+    logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)
 
 
 async def _clear(storage: Storage, scope: Scope, claim: Claim, row: Row) -> None:

@@ -19,6 +19,7 @@ ATTRIBUTES: Final = ("observation.", "preference.")
 """What an attribute begins with, so that a memory can't speak for a field of an application's row."""
 MOST_TAGS: Final = 20
 LONGEST_TAG: Final = 64
+LONGEST_CATEGORY: Final = 64
 LONGEST_ATTRIBUTE: Final = 128
 # Whitespace, controls and marks of format; and letters and symbols whose glyph is empty.
 _UNSEEN: Final = {"Zs", "Zl", "Zp", "Cc", "Cf"}
@@ -168,6 +169,34 @@ def tags_input(tags: Sequence[str]) -> tuple[str, ...]:
             limit=MOST_TAGS,
         )
     return tuple(dict.fromkeys(checked))
+
+
+def candidate_input(
+    organization_id: UUID,
+    audience: Audience,
+    author: Author,
+    *,
+    text: str,
+    text_chars: int,
+    title: str | None,
+    category: str | None,
+    tags: Sequence[str],
+    expires_at: datetime | None,
+    attribute: str | None,
+    pinned: bool = False,
+) -> Candidate:
+    """What somebody wants remembered or proposes, checked. Raises `Invalid` and `OverLimit` with the field."""
+    return Candidate(
+        audience=audience,
+        subject_key=subject_key(audience, organization_id, attribute),
+        text=memory_text(text, text_chars),
+        title=optional_text_input("title", title),
+        category=optional_text_input("category", category, limit=LONGEST_CATEGORY),
+        tags=tags_input(tags),
+        expires_at=expiry_input(expires_at),
+        author=author,
+        pinned=pinned,
+    )
 
 
 def expiry_input(expires_at: datetime | None) -> datetime | None:

@@ -13,14 +13,14 @@ from memoranda.memories import capture, permitted
 from memoranda.memories.announce import Changed, announce, nobody
 from memoranda.memories.audience import Audience, may_know, sees_everything
 from memoranda.memories.candidate import (
+    LONGEST_CATEGORY,
     UNSET,
     Author,
-    Candidate,
     Edit,
     Unset,
+    candidate_input,
     expiry_input,
     memory_text,
-    subject_key,
     tags_input,
 )
 from memoranda.memories.errors import MemoriesFull, PinsFull, unknown_memory
@@ -46,7 +46,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_LISTED: Final = 200
-LONGEST_CATEGORY: Final = 64
 
 
 class Memories(Finding):
@@ -95,15 +94,17 @@ class Memories(Finding):
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         audience = Audience.of(subject_of(who, agent_id, user_id))
-        candidate = Candidate(
-            audience=audience,
-            subject_key=subject_key(audience, organization, attribute),
-            text=memory_text(text, self._ways.limits.text_chars),
-            title=optional_text_input("title", title),
-            category=optional_text_input("category", category, limit=LONGEST_CATEGORY),
-            tags=tags_input(tags),
-            expires_at=expiry_input(expires_at),
-            author=_author(who, run_id, conversation_id),
+        candidate = candidate_input(
+            organization,
+            audience,
+            _author(who, run_id, conversation_id),
+            text=text,
+            text_chars=self._ways.limits.text_chars,
+            title=title,
+            category=category,
+            tags=tags,
+            expires_at=expires_at,
+            attribute=attribute,
             pinned=pinned,
         )
         try:

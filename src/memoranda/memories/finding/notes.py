@@ -39,7 +39,7 @@ class Notes:
     async def _write(self, asked: Asked, recall: Recall) -> None:
         try:
             await self._storage.write(asked.subject.organization_id, _note, asked, recall)
-        except Exception as error:  # noqa: BLE001 - the run has its memories and goes on
+        except Exception as error:  # noqa: BLE001 - of all kinds: nobody awaits this task, and what it can't note the run has already
             # The type alone: an error's message may quote what people wrote.
             logger.warning("A recall was not noted (%s).", type(error).__name__)
 

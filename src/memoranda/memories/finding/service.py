@@ -134,7 +134,7 @@ class Finding:
             raise  # the run is not the caller's
         except TimeoutError:
             recall = _none("timeout")
-        except Exception as error:  # noqa: BLE001 - whatever fails here, the run goes on
+        except Exception as error:  # noqa: BLE001 - of all kinds: a recall may fail for any reason, and its run must go on without it
             # The type alone: an error's message may quote what people wrote.
             logger.warning("A recall failed (%s), and its run goes on.", type(error).__name__)
             recall = _none("failed")
@@ -174,7 +174,7 @@ class Finding:
         asking = self._vectors.nearest(organization, query, at_least=at_least, most=EVERY)
         try:
             return await within(patience_s, asking)
-        except Exception as error:  # noqa: BLE001 - whatever ails an embedder, words find alone
+        except Exception as error:  # noqa: BLE001 - of all kinds: an embedder is a host's own code, and words find without it
             logger.warning("Nothing was found by meaning: %s.", type(error).__name__)
             return None
 

@@ -13,23 +13,20 @@ from memoranda.memories.announce import Changed, announce, nobody
 from memoranda.memories.audience import Audience, sees_everything
 from memoranda.memories.candidate import (
     Author,
-    Candidate,
-    expiry_input,
+    candidate_input,
     memory_text,
-    subject_key,
-    tags_input,
 )
 from memoranda.memories.models import Memory, Origin, Proposal, ProposalStatus, Proposed
 from memoranda.memories.proposals import deciding, inbox, store
 from memoranda.memories.proposals.tidy import Held, Merge, Nearness, merges
 from memoranda.memories.races import write_again
-from memoranda.memories.service import LONGEST_CATEGORY, MOST_LISTED
+from memoranda.memories.service import MOST_LISTED
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid
-from memoranda.words.inputs import check_count, optional_text_input
+from memoranda.words.inputs import check_count
 from memoranda.words.page import Page, cut_page
 
 P = ParamSpec("P")
@@ -84,15 +81,17 @@ class Proposals:
         """
         organization = organization_for(who, Permission.PROPOSE_MEMORIES)
         audience = Audience.of(subject_of(who, agent_id, user_id))
-        candidate = Candidate(
-            audience=audience,
-            subject_key=subject_key(audience, organization, attribute),
-            text=memory_text(text, self._ways.limits.text_chars),
-            title=optional_text_input("title", title),
-            category=optional_text_input("category", category, limit=LONGEST_CATEGORY),
-            tags=tags_input(tags),
-            expires_at=expiry_input(expires_at),
-            author=_author(who, audience, run_id, conversation_id),
+        candidate = candidate_input(
+            organization,
+            audience,
+            _author(who, audience, run_id, conversation_id),
+            text=text,
+            text_chars=self._ways.limits.text_chars,
+            title=title,
+            category=category,
+            tags=tags,
+            expires_at=expires_at,
+            attribute=attribute,
         )
         try:
             return await self._write(organization, inbox.propose, who, candidate, self._ways)
