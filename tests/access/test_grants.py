@@ -9,7 +9,7 @@ from memoranda.access.grants import Grant, checked
 from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
 from memoranda.words.errors import Invalid, OverLimit, ReadOnly, Refused
 
-HOME, ANNA, BEN, SCOUT = (UUID(int=number) for number in range(1, 5))
+HOME, ANNA, BEN, SCOUT, SPACE = (UUID(int=number) for number in range(1, 6))
 OWNER = Principal(organization_id=HOME, role=Role.OWNER, user_id=ANNA)
 
 FINE = [
@@ -18,6 +18,9 @@ FINE = [
     Grant(role=Role.AGENT, agent_id=SCOUT),
     Grant(role=Role.AGENT, agent_id=SCOUT, user_id=BEN),
     Grant(role=Role.READ_ONLY, name="dashboards"),
+    Grant(role=Role.AGENT, agent_id=SCOUT, space_id=SPACE),
+    Grant(role=Role.AGENT, agent_id=SCOUT, user_id=BEN, space_id=SPACE),
+    Grant(role=Role.READ_ONLY, space_id=SPACE),
 ]
 
 
@@ -57,6 +60,8 @@ def test_nobody_else_grants_anything(grant: Grant) -> None:
         (Grant(role=Role.OWNER, agent_id=SCOUT), "agent_id"),
         (Grant(role=Role.READ_ONLY, user_id=BEN), "user_id"),
         (Grant(role=Role.READ_ONLY, agent_id=SCOUT), "agent_id"),
+        (Grant(role=Role.OWNER, space_id=SPACE), "space_id"),
+        (Grant(role=Role.MEMBER, user_id=BEN, space_id=SPACE), "space_id"),
         (Grant(role=Role.READ_ONLY, name="nul\0"), "name"),
         (Grant(role=Role.READ_ONLY, expires_at=datetime(2999, 1, 1)), "expires_at"),  # noqa: DTZ001 - without a zone is what it is about
     ],
@@ -71,6 +76,7 @@ def test_an_operator_names_neither_user_nor_agent() -> None:
     for grant in (
         Grant(role=Role.OPERATOR, user_id=BEN),
         Grant(role=Role.OPERATOR, agent_id=SCOUT),
+        Grant(role=Role.OPERATOR, space_id=SPACE),
     ):
         with pytest.raises(Invalid):
             checked(LOCAL_OPERATOR, grant)

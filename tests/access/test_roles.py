@@ -5,8 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.access.models import Principal, Role
+from memoranda.access.models import Principal, Role, Space
 from memoranda.access.roles import (
+    IN_A_SPACE,
     Permission,
     ToolPolicyRequired,
     organization_for,
@@ -40,6 +41,11 @@ MAY = {
     Permission.READ_RUNS: "omar",
     Permission.WRITE_RUNS: "oma",
     Permission.READ_ACTIVITY: "or",
+    Permission.USE_TOOLS: "omar",
+    Permission.MANAGE_TOOLS: "o",
+    Permission.READ_TOOLS: "or",
+    Permission.DECIDE_TOOLS: "om",
+    Permission.READ_TOOL_CALLS: "omar",
 }
 LETTER = {
     Role.OWNER: "o",
@@ -56,6 +62,8 @@ WHO = {
     Role.OPERATOR: Principal(organization_id=None, role=Role.OPERATOR),
 }
 LONE_AGENT = Principal(organization_id=HOME, role=Role.AGENT, agent_id=SCOUT)
+SPACE = Space(id=UUID(int=9), name="flow/node", agent_id=SCOUT, tools=("remember",))
+BOUND = {role: who.model_copy(update={"space": SPACE}) for role, who in WHO.items()}
 
 
 def test_the_table_speaks_of_every_role_and_every_permission() -> None:
@@ -156,3 +164,30 @@ def test_a_bound_key_knows_of_its_own_user_alone() -> None:
         Role.OPERATOR: set(),
     }
     assert not sees_user(LONE_AGENT, ANNA)
+
+
+@pytest.mark.parametrize(("role", "permission"), list(product(Role, Permission)))
+def test_in_a_space_a_role_may_do_with_its_tools_and_memories_what_it_may_and_nothing_else(
+    role: Role, permission: Permission
+) -> None:
+    if LETTER[role] in MAY[permission] and permission in IN_A_SPACE:
+        require(BOUND[role], permission)
+    else:
+        with pytest.raises(Refused):
+            require(BOUND[role], permission)
+
+
+def test_what_is_left_in_a_space_is_tools_and_memories() -> None:
+    assert {
+        Permission.USE_TOOLS,
+        Permission.READ_MEMORIES,
+        Permission.WRITE_MEMORIES,
+        Permission.PROPOSE_MEMORIES,
+    } == IN_A_SPACE
+
+
+@pytest.mark.parametrize("role", Role)
+def test_a_key_of_a_space_sees_no_runs_and_no_users_but_its_own(role: Role) -> None:
+    rows = product((None, ANNA, BEN), (None, SCOUT, CLERK))
+    assert not [row for row in rows if sees(BOUND[role], user_id=row[0], agent_id=row[1])]
+    assert not sees_user(BOUND[role], BEN)

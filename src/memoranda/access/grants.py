@@ -20,6 +20,7 @@ class Grant(BaseModel):
     name: str = ""
     user_id: UUID | None = None
     agent_id: UUID | None = None
+    space_id: UUID | None = None
     expires_at: datetime | None = None
 
 
@@ -42,6 +43,11 @@ def checked(who: Principal, grant: Grant) -> Grant:
         raise Invalid("An agent's key is bound to an agent: name one.", field="agent_id")
     if grant.role is not Role.AGENT and grant.agent_id is not None:
         raise Invalid("Only an agent's key names an agent: leave it out.", field="agent_id")
+    if grant.role not in {Role.AGENT, Role.READ_ONLY} and grant.space_id is not None:
+        raise Invalid(
+            "Only an agent's or a read-only key is bound to a space: leave it out.",
+            field="space_id",
+        )
     if grant.role in {Role.READ_ONLY, Role.OPERATOR} and grant.user_id is not None:
         raise Invalid(
             f"A key with the role {grant.role} names no user: leave it out.", field="user_id"

@@ -22,11 +22,21 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Space(_Value):
+    """The node of a workflow that a key is bound to: what its memories carry, and the tools it calls."""
+
+    id: UUID
+    name: str
+    agent_id: UUID | None
+    tools: tuple[str, ...]
+
+
 class Principal(_Value):
     """On whose behalf a call is made; every verb takes one first.
 
     `organization_id` is None for the operator alone. `user_id` and `agent_id`
     bind a member's and an agent's calls; for an owner, `user_id` only says who writes.
+    With a `space`, it calls the tools of that space and knows the memories of that space alone.
     """
 
     organization_id: UUID | None
@@ -34,6 +44,7 @@ class Principal(_Value):
     user_id: UUID | None = None
     agent_id: UUID | None = None
     key_id: UUID | None = None
+    space: Space | None = None
 
 
 LOCAL_OPERATOR: Final = Principal(organization_id=None, role=Role.OPERATOR)
@@ -82,6 +93,7 @@ class Key(_Value):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    space_id: UUID | None = None
 
 
 class NewKey(Key):

@@ -31,6 +31,11 @@ class Permission(StrEnum):
     READ_RUNS = "read runs"
     WRITE_RUNS = "start or log runs"
     READ_ACTIVITY = "read the organization's activity"
+    USE_TOOLS = "call tools"
+    MANAGE_TOOLS = "say what agents' tools may do"
+    READ_TOOLS = "read what agents' tools may do"
+    DECIDE_TOOLS = "decide what agents ask for"
+    READ_TOOL_CALLS = "read what tools were called"
 
 
 class ToolPolicyRequired(Refused):
@@ -41,20 +46,32 @@ class ToolPolicyRequired(Refused):
 
 _P = Permission
 _READS: Final = frozenset(p for p in Permission if p.name.startswith(("READ_", "BUILD_")))
-_BOUND: Final = _READS - {_P.READ_USERS, _P.READ_KEYS, _P.READ_ACTIVITY}
+_OF_ALL: Final = {_P.READ_USERS, _P.READ_KEYS, _P.READ_ACTIVITY, _P.READ_TOOLS}
+_BOUND: Final = (_READS - _OF_ALL) | {_P.USE_TOOLS}
 
 MATRIX: Final[dict[Role, frozenset[Permission]]] = {
     Role.OWNER: frozenset(Permission) - {_P.MANAGE_PLATFORM},
     Role.MEMBER: _BOUND
-    | {_P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
+    | {_P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS}
+    | {_P.DECIDE_TOOLS},
     Role.AGENT: _BOUND | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
-    Role.READ_ONLY: _READS,
+    Role.READ_ONLY: _READS | {_P.USE_TOOLS},
     Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),
 }
+
+IN_A_SPACE: Final = frozenset(
+    {_P.USE_TOOLS, _P.READ_MEMORIES, _P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES}
+)
+"""What is left of a role for a key that is bound to a space: tools, and the memories of that space."""
 
 
 def require(who: Principal, permission: Permission) -> None:
     """Return when `who` may; raise `Refused` (`ReadOnly`, `ToolPolicyRequired`) when not."""
+    if who.space is not None and permission not in IN_A_SPACE:
+        raise Refused(
+            f"A key that is bound to a space may not {permission.value}: it calls the space's tools. "
+            "Use another key."
+        )
     if permission in MATRIX[who.role]:
         return
     if who.role is Role.READ_ONLY:
@@ -109,6 +126,8 @@ def sees(who: Principal, *, user_id: UUID | None, agent_id: UUID | None) -> bool
 
     A row that is not seen is answered like one that is not there.
     """
+    if who.space is not None:
+        return False
     if who.role is Role.MEMBER:
         return user_id == who.user_id
     if who.role is Role.AGENT:
@@ -117,8 +136,9 @@ def sees(who: Principal, *, user_id: UUID | None, agent_id: UUID | None) -> bool
 
 
 def sees_user(who: Principal, user_id: UUID) -> bool:
-    """Whether `who` may know of this user: any, or its own alone when the key is bound to one."""
-    return who.role in {Role.OWNER, Role.READ_ONLY} or user_id == who.user_id
+    """Whether `who` may know of this user: any, or its own alone when the key is bound to one or to a space."""
+    everybody = who.space is None and who.role in {Role.OWNER, Role.READ_ONLY}
+    return everybody or user_id == who.user_id
 
 
 def _bound(name: str, asked: UUID | None, own: UUID | None) -> UUID | None:

@@ -50,20 +50,14 @@ class Access:
         found = (
             None
             if scope is None
-            else await self._storage.read(scope, store.valid_key, keys.digest(key))
+            else await self._storage.read(scope, store.holder, keys.digest(key))
         )
         if found is None:
             raise Unauthenticated(
                 "This key opens nothing: it is unknown, expired or revoked. "
                 "Make another with: memoranda keys create."
             )
-        return Principal(
-            organization_id=found.organization_id,
-            role=found.role,
-            user_id=found.user_id,
-            agent_id=found.agent_id,
-            key_id=found.id,
-        )
+        return found
 
     async def ensure_default(self) -> Principal:
         """The owner of the default organization, which is made when it is not there yet.
@@ -188,18 +182,25 @@ class Access:
         *,
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
+        space_id: UUID | None = None,
         expires_at: datetime | None = None,
     ) -> NewKey:
         """Make a key and return it, this once: only its digest is kept.
 
         A member's key names its user, an agent's its agent and perhaps the user that
-        it runs for. Raises `Refused`, `Invalid`, or `NotFound` for a user or agent
-        that this organization does not have.
+        it runs for. One with a space calls the tools of that space and does nothing else: it
+        is an agent's, or a read-only one where the space has no agent. Raises `Refused`,
+        `Invalid`, or `NotFound` for a user, agent or space that this organization does not have.
         """
-        grant = checked(
-            who,
-            Grant(role=role, name=name, user_id=user_id, agent_id=agent_id, expires_at=expires_at),
+        grant = Grant(
+            role=role,
+            name=name,
+            user_id=user_id,
+            agent_id=agent_id,
+            space_id=space_id,
+            expires_at=expires_at,
         )
+        grant = checked(who, grant)
         scope = _scope_of(who)
         secret = keys.mint(scope)
         key = await self._storage.write(scope, store.add_key, grant, keys.digest(secret))

@@ -1,15 +1,22 @@
 """The SQL of access: organizations, users, agents and keys."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import Select, bindparam, insert, or_, select, update
 
 from memoranda.access.grants import Grant
-from memoranda.access.models import Agent, Key, Organization, Role, User
-from memoranda.storage import Row, Transaction
-from memoranda.storage.tables import agents, api_keys, organizations, users
+from memoranda.access.models import Agent, Key, Organization, Principal, Role, Space, User
+from memoranda.storage import PLATFORM, Row, Transaction
+from memoranda.storage.tables import (
+    agents,
+    api_keys,
+    key_spaces,
+    organizations,
+    tool_spaces,
+    users,
+)
 from memoranda.words.errors import Invalid, NotFound
 from memoranda.words.ids import new_id
 
@@ -19,7 +26,7 @@ BEGINNING = UUID(int=0)
 _ORGANIZATION = select(*[organizations.c[name] for name in Organization.model_fields])
 _USER = select(*[users.c[name] for name in User.model_fields])
 _AGENT = select(*[agents.c[name] for name in Agent.model_fields])
-_KEY = select(*[api_keys.c[name] for name in Key.model_fields])
+_KEY_FIELDS = [api_keys.c[name] for name in Key.model_fields if name != "space_id"]
 
 INSERT_ORGANIZATION = insert(organizations)
 ORGANIZATION = _ORGANIZATION
@@ -46,11 +53,49 @@ AGENTS = (
 )
 
 INSERT_KEY = insert(api_keys)
-KEY = _KEY.where(api_keys.c.id == bindparam("key"))
-KEY_BY_DIGEST = _KEY.where(api_keys.c.secret_hash == bindparam("digest"))
-KEYS = (
-    _KEY.where(api_keys.c.id > bindparam("after")).order_by(api_keys.c.id).limit(bindparam("most"))
+BIND_KEY = insert(key_spaces)
+# Held until the commit, so that nobody gives the space to another agent before the key is bound to it.
+SPACE = (
+    select(tool_spaces.c.agent_id).where(tool_spaces.c.id == bindparam("space")).with_for_update()
 )
+KEYS_OF_SPACE = (
+    select(api_keys.c.id, api_keys.c.agent_id)
+    .select_from(api_keys.join(key_spaces, key_spaces.c.key_id == api_keys.c.id))
+    .where(key_spaces.c.space_id == bindparam("space"))
+)
+
+
+# The operators' keys are the platform's, which has no spaces.
+OPERATORS_KEYS = select(*_KEY_FIELDS)
+_BOUND = api_keys.outerjoin(key_spaces, key_spaces.c.key_id == api_keys.c.id)
+KEYS = select(*_KEY_FIELDS, key_spaces.c.space_id).select_from(_BOUND)
+_IN_SPACE = _BOUND.outerjoin(tool_spaces, tool_spaces.c.id == key_spaces.c.space_id)
+HOLDERS = select(
+    *_KEY_FIELDS,
+    key_spaces.c.space_id,
+    tool_spaces.c.space.label("space_name"),
+    tool_spaces.c.agent_id.label("space_agent_id"),
+    tool_spaces.c.tools.label("space_tools"),
+).select_from(_IN_SPACE)
+
+
+def _by_id(keys: Select[Any]) -> Select[Any]:
+    return keys.where(api_keys.c.id == bindparam("key"))
+
+
+def _by_digest(keys: Select[Any]) -> Select[Any]:
+    return keys.where(api_keys.c.secret_hash == bindparam("digest"))
+
+
+def _after(keys: Select[Any]) -> Select[Any]:
+    after = keys.where(api_keys.c.id > bindparam("after"))
+    return after.order_by(api_keys.c.id).limit(bindparam("most"))
+
+
+# By whether it is the platform that is read.
+KEY = {True: _by_id(OPERATORS_KEYS), False: _by_id(KEYS)}
+KEYS_AFTER = {True: _after(OPERATORS_KEYS), False: _after(KEYS)}
+HOLDER = {True: _by_digest(OPERATORS_KEYS), False: _by_digest(HOLDERS)}
 REVOKE_KEY = (
     update(api_keys)
     .where(api_keys.c.id == bindparam("key"), api_keys.c.revoked_at.is_(None))
@@ -183,13 +228,21 @@ def no_agent(name: object) -> NotFound:
 
 
 def add_key(tx: Transaction, grant: Grant, digest: str) -> Key:
-    """Make a key, known by its digest alone. Raises `NotFound` for a user or agent of nobody here."""
+    """Make a key, known by its digest alone.
+
+    Raises `NotFound` for a user, agent or space of nobody here, `Invalid` for a space of another agent.
+    """
     if grant.expires_at is not None and grant.expires_at <= tx.now:
         raise Invalid("expires_at is not in the future: give a later time.", field="expires_at")
     if isinstance(tx.scope, UUID):
         check_subject(tx, user_id=grant.user_id, agent_id=grant.agent_id)
+    if grant.space_id is not None:
+        _check_space(tx, grant.space_id, grant)
     key_id = new_id()
-    tx.run(INSERT_KEY, id=key_id, **dict(grant), secret_hash=digest, created_at=tx.now)
+    columns = grant.model_dump(exclude={"space_id"})
+    tx.run(INSERT_KEY, id=key_id, **columns, secret_hash=digest, created_at=tx.now)
+    if grant.space_id is not None:
+        tx.run(BIND_KEY, key_id=key_id, space_id=grant.space_id)
     organization_id = tx.scope if isinstance(tx.scope, UUID) else None
     return Key(
         id=key_id,
@@ -200,26 +253,75 @@ def add_key(tx: Transaction, grant: Grant, digest: str) -> Key:
     )
 
 
-def valid_key(tx: Transaction, digest: str) -> Key | None:
-    """The scope's key with this digest, unless it has expired or was revoked."""
-    found = _value(Key, tx.one(KEY_BY_DIGEST, digest=digest))
+def _check_space(tx: Transaction, space_id: UUID, grant: Grant) -> None:
+    space = tx.one(SPACE, space=space_id)
+    if space is None:
+        raise NotFound(
+            f"This organization has no space {space_id}. "
+            "An owner publishes one with: memoranda tools publish.",
+            space=str(space_id),
+        )
+    if grant.agent_id != space.agent_id:
+        raise Invalid(
+            "A key that is bound to a space is its agent's, or a read-only one where it has none.",
+            field="agent_id",
+        )
+
+
+def holder(tx: Transaction, digest: str) -> Principal | None:
+    """On whose behalf the scope's key with this digest speaks, unless it has expired or was revoked."""
+    found = tx.one(HOLDER[tx.scope is PLATFORM], digest=digest)
     if found is None or found.revoked_at is not None:
         return None
-    return None if found.expires_at is not None and found.expires_at <= tx.now else found
+    if found.expires_at is not None and found.expires_at <= tx.now:
+        return None
+    return Principal(
+        organization_id=found.organization_id,
+        role=found.role,
+        user_id=found.user_id,
+        agent_id=found.agent_id,
+        key_id=found.id,
+        space=None if tx.scope is PLATFORM else _space_of(found),
+    )
+
+
+def _space_of(found: Row) -> Space | None:
+    if found.space_id is None:
+        return None
+    return Space(
+        id=found.space_id,
+        name=found.space_name,
+        agent_id=found.space_agent_id,
+        tools=tuple(found.space_tools),
+    )
 
 
 def keys_after(tx: Transaction, after: UUID | None, limit: int) -> list[Key]:
     """Keys in the order of their making, revoked and expired ones too."""
-    return _values(Key, tx.all(KEYS, after=after or BEGINNING, most=limit))
+    keys = KEYS_AFTER[tx.scope is PLATFORM]
+    return _values(Key, tx.all(keys, after=after or BEGINNING, most=limit))
 
 
 def revoke_key(tx: Transaction, key_id: UUID) -> Key:
     """Refuse the key from now on; one that was revoked before keeps its time. Raises `NotFound`."""
     tx.run(REVOKE_KEY, key=key_id, now=tx.now)
-    found = _value(Key, tx.one(KEY, key=key_id))
+    found = _value(Key, tx.one(KEY[tx.scope is PLATFORM], key=key_id))
     if found is None:
         raise NotFound(f"There is no key {key_id}. List them with: memoranda keys list.")
     return found
+
+
+def revoke_keys_of_space(tx: Transaction, space_id: UUID) -> None:
+    """Refuse every key that is bound to the space from now on."""
+    for row in tx.all(KEYS_OF_SPACE, space=space_id):
+        tx.run(REVOKE_KEY, key=row.id, now=tx.now)
+
+
+def revoke_strangers(tx: Transaction, space_id: UUID, agent_id: UUID | None) -> None:
+    """Refuse those keys of the space that are not this agent's; None is that of a space without one."""
+    for row in tx.all(KEYS_OF_SPACE, space=space_id):
+        if row.agent_id != agent_id:
+            tx.run(REVOKE_KEY, key=row.id, now=tx.now)
 
 
 def _value(model: type[V], row: Row | None) -> V | None:

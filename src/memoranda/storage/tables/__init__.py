@@ -28,6 +28,15 @@ from memoranda.storage.tables.search import (
     search_totals,
     search_vectors,
 )
+from memoranda.storage.tables.tools import (
+    key_spaces,
+    tool_approvals,
+    tool_calls,
+    tool_counts,
+    tool_policies,
+    tool_receipts,
+    tool_spaces,
+)
 
 # Table → the promise (and trigger) that no row of it is ever changed.
 APPEND_ONLY: Final = {
@@ -55,6 +64,7 @@ __all__ = [
     "conversations",
     "event_counters",
     "events",
+    "key_spaces",
     "knowledge_chunks",
     "knowledge_sources",
     "knowledge_uploads",
@@ -74,6 +84,12 @@ __all__ = [
     "search_terms",
     "search_totals",
     "search_vectors",
+    "tool_approvals",
+    "tool_calls",
+    "tool_counts",
+    "tool_policies",
+    "tool_receipts",
+    "tool_spaces",
     "users",
     "work_signals",
 ]
