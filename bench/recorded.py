@@ -24,6 +24,7 @@ class Executed:
     sql: str
     parameters: Any
     many: bool = False
+    sent: bool = False
     read: str = ""
 
 
@@ -62,6 +63,15 @@ class _RecordingCursor:
     def executemany(self, sql: Any, parameters: Any, /) -> object:
         self._recording.append(Executed(sql, [_plain(row) for row in parameters], many=True))
         return self._cursor.executemany(sql, parameters)
+
+    def send(self, sql: Any, parameters: Any = (), /) -> object:
+        self._recording.append(Executed(sql, _plain(parameters), sent=True))
+        return self._cursor.send(sql, parameters)
+
+    def send_many(self, sql: Any, parameters: Any, /) -> object:
+        rows = [_plain(row) for row in parameters]
+        self._recording.append(Executed(sql, rows, many=True, sent=True))
+        return self._cursor.send_many(sql, parameters)
 
     def fetchall(self) -> list[Any]:
         self._recording[-1].read = "all"
@@ -176,12 +186,13 @@ def _recording(url: str) -> Iterator[tuple[Backend, Recording]]:
 
 
 def replay(cursor: Cursor, recording: Recording) -> None:
-    """Run the statements as they were run, reading what was read."""
+    """Run the statements as they were run, sending what was sent and reading what was read."""
     for each in recording:
         if each.many:
-            cursor.executemany(each.sql, each.parameters)
+            run = cursor.send_many if each.sent else cursor.executemany
         else:
-            cursor.execute(each.sql, each.parameters)
+            run = cursor.send if each.sent else cursor.execute
+        run(each.sql, each.parameters)
         if each.read == "all":
             cursor.fetchall()
         elif each.read == "one":

@@ -2,14 +2,16 @@
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import aiosqlite
 import psycopg
 from recorded import Recording, replay
 
+from memoranda.storage.dialects.postgres_cursor import PostgresCursor
 from memoranda.storage.dialects.postgres_schema import SETTING
+from memoranda.storage.dialects.sqlite_connection import SqliteCursor
 
 PRAGMAS: Final = (
     "journal_mode=WAL",
@@ -29,7 +31,7 @@ class RawSqlite:
         )
         for pragma in PRAGMAS:
             self._connection.execute(f"PRAGMA {pragma}")
-        self._cursor = self._connection.cursor()
+        self._cursor = self._connection.cursor(SqliteCursor)
 
     def write(self, recordings: Iterable[Recording]) -> None:
         """Run the statements of all recordings in one transaction."""
@@ -43,11 +45,14 @@ class RawSqlite:
 
 
 class RawPostgres:
-    """Psycopg, on this thread: the organization is set together with BEGIN, in one round trip."""
+    """Psycopg, on this thread: the organization is set together with BEGIN, in one round trip.
+
+    Writes whose answer nobody reads go through psycopg's pipeline, as the product sends them.
+    """
 
     def __init__(self, url: str, organization_id: UUID) -> None:
         self._connection = psycopg.connect(url, autocommit=True)
-        self._cursor: Any = self._connection.cursor()
+        self._cursor = PostgresCursor(self._connection)
         self.act_for(organization_id)
 
     def act_for(self, organization_id: UUID) -> None:

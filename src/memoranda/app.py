@@ -29,8 +29,10 @@ from memoranda.memories.announce import nobody
 from memoranda.memories.embedding.service import Embedding
 from memoranda.memories.limits import COLLECTION, MemoryLimits
 from memoranda.memories.proposals.service import Proposals
+from memoranda.memories.removal.models import Elsewhere
 from memoranda.memories.removal.service import Removal
 from memoranda.memories.service import Memories
+from memoranda.memories.transfer.service import Transfer
 from memoranda.memories.ways import Ways
 from memoranda.runs.events.service import Events
 from memoranda.runs.service import Runs
@@ -40,6 +42,13 @@ from memoranda.settings import Settings
 from memoranda.storage import Storage
 from memoranda.storage import migrate as bring_up_to_date
 from memoranda.storage.health import check_place
+from memoranda.toolbox import toolbox
+from memoranda.tools import forgetting
+from memoranda.tools.approvals.service import Approvals
+from memoranda.tools.invoker import ToolInvoker
+from memoranda.tools.journal.service import Journal
+from memoranda.tools.policies.service import ToolPolicies
+from memoranda.tools.spaces.service import ToolSpaces
 from memoranda.words.clock import Clock, system_clock
 
 
@@ -60,11 +69,17 @@ class Memoranda:
     memories: Memories
     proposals: Proposals
     removal: Removal
+    transfer: Transfer
     vectors: Vectors | None
     embedding: Embedding
     conversations: Conversations
     knowledge: Knowledge
     briefs: Briefs
+    tools: ToolInvoker
+    tool_calls: Journal
+    tool_policies: ToolPolicies
+    tool_spaces: ToolSpaces
+    approvals: Approvals
     worker: Worker
     owner: Principal
 
@@ -106,6 +121,7 @@ class Memoranda:
             with anyio.CancelScope(shield=True):
                 if joined is not None:
                     await joined.memories.settled()
+                    await joined.tools.settled()
                     await joined.events.close()
                     if joined.vectors is not None:
                         await joined.vectors.close()
@@ -127,6 +143,7 @@ class Memoranda:
             quoting=conversations.quoting,
             changed=events.wake,
             evict=vectors.evict if vectors else nobody,
+            elsewhere=Elsewhere(forgetting.clear, forgetting.clear_user),
         )
         knowledge = Knowledge(storage, max_bytes=settings.max_upload_bytes)
         registry = ContextSourceRegistry(
@@ -140,11 +157,26 @@ class Memoranda:
         builder = DefaultContextBuilder(
             registry, ContextPacker(), source_timeout_s=settings.source_timeout_s
         )
+        briefs = Briefs(storage, runs, conversations, registry, builder)
+        registered = toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars)
+        kept = timedelta(days=settings.receipts_days)
+        journal = Journal(storage, kept=kept)
+        tools = ToolInvoker(
+            storage,
+            registered,
+            events.wake,
+            journal=journal,
+            calls_per_run=settings.tool_calls_per_run,
+            max_approvals=settings.max_approvals,
+            receipts_kept=kept,
+        )
         rates = Rates(storage, _rate_limits(settings), clock=clock)
         steps = [
             Step("purge of what was forgotten long ago", removal.purge_due, again=True),
             Step("pruning of events", events.prune, again=True),
             Step("pruning of rates", rates.prune),
+            Step("pruning of receipts", tools.prune, again=True),
+            Step("pruning of the journal of calls", journal.prune, again=True),
             Step("sweep of what can't be found", embedding.sweep, again=True),
         ]
         first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
@@ -158,11 +190,17 @@ class Memoranda:
             memories=memories,
             proposals=Proposals(storage, ways, events.wake, vectors),
             removal=removal,
+            transfer=Transfer(storage, ways, events.wake),
             vectors=vectors,
             embedding=embedding,
             conversations=conversations,
             knowledge=knowledge,
-            briefs=Briefs(storage, runs, conversations, registry, builder),
+            briefs=briefs,
+            tools=tools,
+            tool_calls=journal,
+            tool_policies=ToolPolicies(storage, registered),
+            tool_spaces=ToolSpaces(storage, registered),
+            approvals=Approvals(storage, registered, events.wake),
             worker=Worker(
                 storage,
                 [TakingIn(knowledge), embedding, Scrubbing(storage)],

@@ -149,6 +149,31 @@ class Settings(BaseSettings):
         description="How often a user may list or search memories over HTTP within a minute; "
         "0 takes the limit away.",
     )
+    tool_calls_per_run: int = Field(
+        default=200,
+        ge=0,
+        description="How often one run may call the same tool; 0 takes the limit away.",
+    )
+    tool_reply_chars: int = Field(
+        default=32_000,
+        ge=1_000,
+        le=1_000_000,
+        description="About how many characters a tool's list or search answers at once; "
+        "what has no room is on the next page.",
+    )
+    max_approvals: int = Field(
+        default=200,
+        ge=1,
+        le=100_000,
+        description="How many calls of an organization's agents may wait for a person.",
+    )
+    receipts_days: int = Field(
+        default=30,
+        ge=1,
+        le=3650,
+        description="For how many days a call that comes again under its idempotency key is known, "
+        "and the journal of calls is kept.",
+    )
     source_timeout_s: float = Field(
         default=1.0,
         gt=0,

@@ -1,7 +1,15 @@
 """A small synchronous face for scripts: the same code, run on an event loop of its own thread."""
 
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
@@ -26,6 +34,7 @@ from memoranda.memories.models import (
     Revision,
 )
 from memoranda.memories.removal.models import Erased
+from memoranda.memories.transfer.models import ImportReport, ImportSource
 from memoranda.settings import Settings
 from memoranda.storage.signals import KNOWLEDGE
 from memoranda.words.page import Page
@@ -174,6 +183,33 @@ class Memoranda:
         """Forget everything that is remembered; see `Removal.forget_all`."""
         return self._call(lambda at: at.removal.forget_all(at.owner, confirm))
 
+    def export(self, *, history: bool = False) -> Iterator[str]:
+        """Everything that is remembered, line by line; see `Transfer.export`."""
+        lines = self._call(partial(_export, history=history))
+        while (line := self._call(lambda _: anext(lines, None))) is not None:
+            yield line
+
+    def take_in(
+        self,
+        content: bytes | str | Iterable[bytes | str],
+        *,
+        source: ImportSource | str = ImportSource.AUTO,
+        dry_run: bool = False,
+        user_id: UUID | None = None,
+        agent_id: UUID | None = None,
+    ) -> ImportReport:
+        """Remember what a file holds; see `Transfer.take_in`."""
+        return self._call(
+            lambda at: at.transfer.take_in(
+                at.owner,
+                content,
+                source=source,
+                dry_run=dry_run,
+                user_id=user_id,
+                agent_id=agent_id,
+            )
+        )
+
     def knowledge_add(
         self,
         path: str | Path,
@@ -259,6 +295,10 @@ class Memoranda:
             )
         portal, opened = self._opened
         return portal.call(verb, opened)
+
+
+async def _export(at: app.Memoranda, *, history: bool) -> AsyncIterator[str]:
+    return at.transfer.export(at.owner, history=history)
 
 
 async def _take_in(

@@ -119,7 +119,7 @@ async def test_an_append_runs_as_many_statements_however_long_the_conversation(
     talks: Conversations, acme: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[object] = []
-    for name in ("one", "all", "run", "run_many"):
+    for name in ("one", "all", "run", "run_many", "send", "send_many"):
         monkeypatch.setattr(Transaction, name, counting(getattr(Transaction, name), counted))
     made = await talks.create(acme.owner)
     costs = []

@@ -20,7 +20,7 @@ from memoranda.memories.limits import COLLECTION
 from memoranda.search.terms import read_query
 from memoranda.search.texts import store as words
 from memoranda.search.vectors import store
-from memoranda.search.vectors.matrix import pack
+from memoranda.search.vectors.matrix import Changes, pack
 from memoranda.storage import PLATFORM, Storage, Transaction
 from memoranda.storage.signals import EMBEDDING, signals
 from memoranda.storage.tables import memories
@@ -28,7 +28,7 @@ from memoranda.words.errors import Unavailable
 from memoranda.words.ids import new_id
 from tests.contract.embedding_house import Clock, House, add_many, new_house
 from tests.search.made_up_embedder import MadeUp
-from tests.search.made_vectors import Watched, put
+from tests.search.made_vectors import Watched, put, vectors_of
 
 READ_OTHERWISE = update(memories).values(words_version=0)
 DOWN = Unavailable("The embeddings endpoint could not be reached.", reason="ConnectError")
@@ -134,10 +134,10 @@ async def test_who_lost_a_claim_keeps_nothing(house, embedder, clock) -> None:
     clock.passes(seconds=LEASE.total_seconds() + 1)
     gate, embedder.gate = embedder.gate, None
     await house.serve(new_id())
-    before = await _rows(house)
+    before = await _changes(house)
     gate.set()
     assert await late
-    assert await _rows(house) == before
+    assert await _changes(house) == before
 
 
 async def test_a_worker_that_is_stopped_keeps_nobody_waiting_and_has_not_failed(
@@ -302,10 +302,10 @@ async def test_among_many_writers_and_workers_each_memory_ends_with_the_vector_o
     await asyncio.gather(*working)
     await house.serve()
     assert await house.progress() == (len(says), 0, 0)
-    rows = await storage.read(
+    changes = await storage.read(
         house.organization_id, store.changes, COLLECTION, embedder.model, 0, 999
     )
-    assert {row.item_id: row.vector for row in rows} == {
+    assert vectors_of(changes) == {
         memory_id: pack(embedder.of(text)[None])[0] for memory_id, text in says.items()
     }
     if other is not storage:
@@ -523,7 +523,7 @@ async def test_rows_of_what_was_forgotten_go_after_some_days(house, clock) -> No
     assert await house.embedding.sweep(house.organization_id) == 0
     clock.passes(days=3)
     assert await house.embedding.sweep(house.organization_id) == 1
-    assert await _rows(house) == []
+    assert not (await _changes(house)).vectors
 
 
 class _Nobody:
@@ -535,7 +535,7 @@ async def _user_of(house: House) -> UUID:
     return (await Access(house.storage).create_user(owner, "Anna")).id
 
 
-async def _rows(house: House) -> list:
+async def _changes(house: House) -> Changes:
     model = house.embedders.live.model
     return await house.storage.read(
         house.organization_id, store.changes, COLLECTION, model, 1, 1_000

@@ -22,6 +22,7 @@ from memoranda.storage.dialects import postgres_schema, postgres_session
 from memoranda.storage.scope import Shared, tenancy_of
 from memoranda.storage.tables import METADATA, users
 from memoranda.words.errors import Invalid
+from memoranda.words.ids import new_id
 from tests.contract.storage_rows import (
     NAMES,
     Two,
@@ -188,6 +189,29 @@ async def test_a_role_that_could_look_past_row_security_is_refused_and_told_what
     migrate(fresh)
     with pytest.raises(UnsafeRole, match=f"{right if right == 'BYPASSRLS' else 'superuser'}"):
         await Storage.open(url)
+
+
+async def test_a_role_that_may_make_nothing_in_the_schema_is_told_what_to_grant(
+    postgres: Postgres,
+) -> None:
+    """As in a database that somebody else owns, whose `public` is closed by default."""
+    database = f"owned_{new_id().hex}"
+    own = postgres.superuser_url.removesuffix("/postgres") + f"/{database}"
+    url = postgres.url(database)
+    with psycopg.connect(postgres.superuser_url, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+    for right in ("CREATE", "USAGE"):
+        with psycopg.connect(own, autocommit=True) as admin:
+            admin.execute(sql.SQL("REVOKE " + right + " ON SCHEMA public FROM PUBLIC"))
+        with pytest.raises(StorageUnavailable, match="may not make tables") as refused:
+            migrate(url)
+    grant = str(refused.value).splitlines()[-1].strip()
+    assert grant == "GRANT USAGE, CREATE ON SCHEMA public TO memoranda;"
+    with psycopg.connect(own, autocommit=True) as admin:
+        admin.execute(grant.encode())
+    migrate(url)
+    await (await Storage.open(url)).close()
+    postgres.drop_database(url)
 
 
 async def test_a_server_that_does_not_answer_is_unavailable() -> None:

@@ -202,7 +202,7 @@ async def test_after_a_broken_promise_nothing_more_runs_and_nothing_is_kept(
     assert await storage.read(organization, names) == ["first"]
 
 
-@pytest.mark.parametrize("verb", ["all", "run", "lock", "run_many"])
+@pytest.mark.parametrize("verb", ["all", "run", "lock", "run_many", "send", "send_many"])
 async def test_a_transaction_that_was_kept_beyond_its_end_is_refused(
     storage: Storage, verb: str
 ) -> None:
@@ -213,6 +213,10 @@ async def test_a_transaction_that_was_kept_beyond_its_end_is_refused(
         "run": lambda: add_user(kept, "late"),
         "lock": lambda: kept.lock("late"),
         "run_many": lambda: kept.run_many(
+            NEW_USER, [{"id": new_id(), "name": "x", "created_at": kept.now}]
+        ),
+        "send": lambda: kept.send(NEW_USER, id=new_id(), name="x", created_at=kept.now),
+        "send_many": lambda: kept.send_many(
             NEW_USER, [{"id": new_id(), "name": "x", "created_at": kept.now}]
         ),
     }

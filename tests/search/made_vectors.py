@@ -10,7 +10,7 @@ import numpy as np
 
 from memoranda.search.vectors import store
 from memoranda.search.vectors.making import store as making
-from memoranda.search.vectors.matrix import pack
+from memoranda.search.vectors.matrix import Changes, pack
 from memoranda.storage import Storage, Transaction
 from memoranda.words.ids import new_id
 
@@ -40,6 +40,18 @@ def put(
         tx, COLLECTION, model, worker_id, lease=timedelta(minutes=1), most=len(vectors)
     )
     making.keep(tx, claim, pack(np.stack([vectors[each.item_id] for each in claim.texts])))
+
+
+def changed(*each: tuple[UUID, UUID, bytes | None]) -> Changes:
+    """Changes of these items, each with its text and its vector."""
+    items, texts = (b"".join(one[place].bytes for one in each) for place in (0, 1))
+    return Changes(items, texts, [vector for _, _, vector in each], last=len(each))
+
+
+def vectors_of(changes: Changes) -> dict[UUID, bytes | None]:
+    """The vector of each item that changed."""
+    ids = (changes.items[start : start + 16] for start in range(0, len(changes.items), 16))
+    return {UUID(bytes=item): vector for item, vector in zip(ids, changes.vectors, strict=True)}
 
 
 class Watched:

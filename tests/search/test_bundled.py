@@ -182,5 +182,23 @@ def test_threads_are_limited_while_anyone_works_and_given_back_after() -> None:
         assert threads() == before
 
 
+def test_the_limit_holds_whichever_thread_set_one_before() -> None:
+    def limited() -> list[int]:
+        with one_thread():
+            return threads()
+
+    with threadpool_limits(2, user_api="blas"):
+        assert set(limited()) <= {1}
+        for _ in range(
+            2
+        ):  # in a thread of its own while that of the first is alive, and again after
+            found = []
+            other = threading.Thread(target=lambda: found.append(limited()))  # noqa: B023 - joined within the loop
+            other.start()
+            other.join()
+            assert set(found[0]) <= {1}
+            assert set(limited()) <= {1}
+
+
 def threads() -> list[int]:
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

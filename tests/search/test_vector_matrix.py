@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search.calibration import Calibration
-from memoranda.search.vectors.matrix import Changed, VectorMatrix, pack
+from memoranda.search.vectors.matrix import VectorMatrix, pack
+from tests.search.made_vectors import changed
 
 CURVE = Calibration(slope=12.0, middle=0.4)
 DIMENSIONS = 8
@@ -20,17 +21,20 @@ def unit(seed: int, dimensions: int = DIMENSIONS) -> np.ndarray:
     return (row / np.linalg.norm(row)).astype(np.float32)
 
 
-def made(item: int, seed: int, *, text: UUID = TEXT, dimensions: int = DIMENSIONS) -> Changed:
-    return Changed(UUID(int=item), text, pack(unit(seed, dimensions)[None])[0])
+Change = tuple[UUID, UUID, bytes | None]
 
 
-def gone(item: int) -> Changed:
-    return Changed(UUID(int=item), TEXT, None)
+def made(item: int, seed: int, *, text: UUID = TEXT, dimensions: int = DIMENSIONS) -> Change:
+    return UUID(int=item), text, pack(unit(seed, dimensions)[None])[0]
 
 
-def filled(*changes: Changed) -> VectorMatrix:
+def gone(item: int) -> Change:
+    return UUID(int=item), TEXT, None
+
+
+def filled(*changes: Change) -> VectorMatrix:
     matrix = VectorMatrix("m")
-    matrix.apply(changes)
+    matrix.apply(changed(*changes))
     return matrix
 
 
@@ -50,7 +54,7 @@ def test_it_finds_what_comparing_one_by_one_finds(steps, seed, at_least, most) -
     matrix = VectorMatrix("m")
     standing: dict[int, int] = {}
     for changes in steps:
-        matrix.apply([made(i, s) if s >= 0 else gone(i) for i, s in changes])
+        matrix.apply(changed(*(made(i, s) if s >= 0 else gone(i) for i, s in changes)))
         standing |= dict(changes)
     query = unit(seed)
     scored = [
@@ -89,7 +93,7 @@ def test_what_scores_a_hair_too_little_is_not_near() -> None:
 
 def test_a_hit_says_which_text_it_is_of() -> None:
     matrix = filled(made(1, 7, text=UUID(int=50)))
-    matrix.apply([made(1, 7, text=UUID(int=51))])
+    matrix.apply(changed(made(1, 7, text=UUID(int=51))))
     [hit] = matrix.snapshot().nearest(unit(7), CURVE, at_least=0.5, most=5)
     assert hit.text_id == UUID(int=51)
 
@@ -97,7 +101,7 @@ def test_a_hit_says_which_text_it_is_of() -> None:
 def test_zeros_are_near_nothing() -> None:
     zeros = np.zeros((1, DIMENSIONS), np.float32)
     assert pack(zeros) == [b""]
-    matrix = filled(made(1, 7), Changed(UUID(int=2), TEXT, pack(zeros)[0]))
+    matrix = filled(made(1, 7), (UUID(int=2), TEXT, pack(zeros)[0]))
     assert found(matrix, 7) == [1]
     assert matrix.snapshot().nearest(zeros[0], CURVE, at_least=0.0, most=5) == []
 
@@ -105,8 +109,8 @@ def test_zeros_are_near_nothing() -> None:
 def test_vectors_of_another_size_are_never_compared() -> None:
     matrix = filled(made(1, 7), made(2, 7, dimensions=4), made(3, 7, dimensions=16))
     assert found(matrix, 7) == [1]
-    matrix.apply([gone(1)])
-    matrix.apply([made(2, 7, dimensions=4)])
+    matrix.apply(changed(gone(1)))
+    matrix.apply(changed(made(2, 7, dimensions=4)))
     assert matrix.snapshot().rows.shape == (1, 4)
 
 
@@ -115,8 +119,8 @@ def test_a_snapshot_stays_as_it_is_whatever_becomes_of_the_matrix() -> None:
     before = matrix.snapshot()
     said = before.nearest(unit(3), CURVE, at_least=0.0, most=99)
     for turn in range(40):
-        matrix.apply([made(item, 100 * turn + item) for item in range(5 + turn)])
-        matrix.apply([gone(item) for item in range(turn % 10)])
+        matrix.apply(changed(*(made(item, 100 * turn + item) for item in range(5 + turn))))
+        matrix.apply(changed(*(gone(item) for item in range(turn % 10))))
     assert before.nearest(unit(3), CURVE, at_least=0.0, most=99) == said
 
 
@@ -124,6 +128,6 @@ def test_what_went_takes_no_room_for_long() -> None:
     matrix = filled(*(made(item, item) for item in range(400)))
     full = matrix.nbytes
     for turn in range(50):
-        matrix.apply([made(item, turn) for item in range(100)])
+        matrix.apply(changed(*(made(item, turn) for item in range(100))))
     assert matrix.nbytes < 2.5 * full
     assert sorted(found(matrix, 7, most=999)) == list(range(400))

@@ -104,7 +104,7 @@ def append(
         raise unknown_conversation(conversation_id)
     if row is None:
         raise _moved_on(longer, expected)
-    tx.run_many(
+    tx.send_many(
         INSERT_MESSAGE,
         [
             {

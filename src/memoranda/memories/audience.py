@@ -5,6 +5,7 @@ from uuid import UUID
 
 from memoranda.access.models import Principal, Role
 from memoranda.access.roles import subject_of
+from memoranda.words.errors import Refused
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 
@@ -57,16 +58,40 @@ class Audience(NamedTuple):
         return ResourceRef(kind="organization", id=str(organization_id))
 
 
+def audience_of(
+    who: Principal, agent_id: UUID | None = None, user_id: UUID | None = None
+) -> Audience:
+    """The audience of what `who` writes for the user and agent named; unset means all.
+
+    A key of a space writes for that space, and for its user where it has one; its agent may
+    change, and what it knows stays. Raises `Refused` for a user or agent that is not the caller's to name.
+    """
+    if who.space is None:
+        return Audience.of(subject_of(who, agent_id, user_id))
+    if agent_id is not None or user_id not in {None, who.user_id}:
+        raise Refused("A key that is bound to a space writes for that space alone: name nobody.")
+    return Audience(user_id=who.user_id, space=who.space.name)
+
+
 def sees_everything(who: Principal) -> bool:
     """Whether the role reads all memories of its organization, whoever they are for."""
-    return who.role in _ALL_OF_IT
+    return who.space is None and who.role in _ALL_OF_IT
 
 
 def may_know(who: Principal, audience: Audience) -> bool:
     """Whether `who` may read a memory of this audience; one that may not is told that it is not there."""
+    if who.space is not None:
+        return audience.space == who.space.name and audience.user_id in {None, who.user_id}
     return sees_everything(who) or audience.covers(subject_of(who))
 
 
 def may_change(who: Principal, audience: Audience) -> bool:
-    """Whether a caller that may write and read it may also change it: a member only what is its user's."""
-    return who.role is not Role.MEMBER or audience.user_id == who.user_id
+    """Whether a caller that may write and read it may also change it.
+
+    A member changes only what is its user's, an agent what is that agent's or its space's.
+    """
+    if who.role is Role.MEMBER:
+        return audience.user_id == who.user_id
+    if who.role is Role.AGENT and who.space is None:
+        return audience.agent_id == who.agent_id
+    return True

@@ -199,6 +199,27 @@ def candidate_input(
     )
 
 
+def edit_input(
+    text_chars: int,
+    *,
+    text: str | Unset = UNSET,
+    title: str | Unset | None = UNSET,
+    category: str | Unset | None = UNSET,
+    tags: Sequence[str] | Unset = UNSET,
+    expires_at: datetime | Unset | None = UNSET,
+) -> Edit:
+    """What somebody wants changed, checked. Raises `Invalid` and `OverLimit` with the field."""
+    return Edit(
+        text=text if text is UNSET else memory_text(text, text_chars),
+        title=title if title is UNSET else optional_text_input("title", title),
+        category=category
+        if category is UNSET
+        else optional_text_input("category", category, limit=LONGEST_CATEGORY),
+        tags=tags if tags is UNSET else tags_input(tags),
+        expires_at=expires_at if expires_at is UNSET else expiry_input(expires_at),
+    )
+
+
 def expiry_input(expires_at: datetime | None) -> datetime | None:
     """The time in UTC. Raises `Invalid` for one without a zone or beyond the calendar."""
     return time_input("expires_at", expires_at)

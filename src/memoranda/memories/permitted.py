@@ -10,6 +10,7 @@ from memoranda.memories import capture, store
 from memoranda.memories.audience import Audience, may_change, may_know
 from memoranda.memories.candidate import UNSET, Author, Candidate, Edit, Unset
 from memoranda.memories.errors import NotRestorable, unknown_memory
+from memoranda.memories.heads import store as heads
 from memoranda.memories.models import Memory, Revision
 from memoranda.memories.views import store as views
 from memoranda.memories.ways import Ways
@@ -106,6 +107,12 @@ def history(tx: Transaction, who: Principal, memory_id: UUID) -> list[Revision]:
         else each.model_copy(update=hidden)
         for each in found
     ]
+
+
+def hold(tx: Transaction, who: Principal, memory_id: UUID) -> None:
+    """Hold a live memory that `who` may change. Raises `NotFound`, `Refused`, and `Conflict` for a forgotten one."""
+    _changeable(tx, who, memory_id)
+    heads.active(tx, memory_id, Author(), None)
 
 
 def _known(tx: Transaction, who: Principal, memory_id: UUID) -> Audience:

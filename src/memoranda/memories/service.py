@@ -11,17 +11,14 @@ from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.access.store import check_subject
 from memoranda.memories import capture, permitted
 from memoranda.memories.announce import Changed, announce, nobody
-from memoranda.memories.audience import Audience, may_know, sees_everything
+from memoranda.memories.audience import audience_of, may_know, sees_everything
 from memoranda.memories.candidate import (
     LONGEST_CATEGORY,
     UNSET,
     Author,
-    Edit,
     Unset,
     candidate_input,
-    expiry_input,
-    memory_text,
-    tags_input,
+    edit_input,
 )
 from memoranda.memories.errors import MemoriesFull, PinsFull, unknown_memory
 from memoranda.memories.finding.service import Finding
@@ -93,7 +90,7 @@ class Memories(Finding):
         for an unknown user or agent; `Refused` where the key may not write for them.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
-        audience = Audience.of(subject_of(who, agent_id, user_id))
+        audience = audience_of(who, agent_id, user_id)
         candidate = candidate_input(
             organization,
             audience,
@@ -145,14 +142,13 @@ class Memories(Finding):
         `OverLimit`, and `Refused` for what the caller may read and not change.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
-        edit = Edit(
-            text=text if text is UNSET else memory_text(text, self._ways.limits.text_chars),
-            title=title if title is UNSET else optional_text_input("title", title),
-            category=category
-            if category is UNSET
-            else optional_text_input("category", category, limit=LONGEST_CATEGORY),
-            tags=tags if tags is UNSET else tags_input(tags),
-            expires_at=expires_at if expires_at is UNSET else expiry_input(expires_at),
+        edit = edit_input(
+            self._ways.limits.text_chars,
+            text=text,
+            title=title,
+            category=category,
+            tags=tags,
+            expires_at=expires_at,
         )
         if all(each is UNSET for each in (*edit, pinned, user_id, agent_id)):
             raise Invalid("Nothing is given to change: name at least one field.")

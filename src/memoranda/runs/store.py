@@ -35,7 +35,7 @@ BEGINNING, END = UUID(int=0), UUID(int=2**128 - 1)
 
 def add_run(tx: Transaction, run: Run) -> None:
     """Store a new run."""
-    tx.run(INSERT_RUN, **dict(run))
+    tx.send(INSERT_RUN, **dict(run))
 
 
 def find_run(tx: Transaction, run_id: UUID) -> Run | None:
@@ -51,7 +51,7 @@ def add_log(
     log = RunLog(
         id=new_id(), run_id=run_id, level=level, step=step, metadata=metadata, created_at=tx.now
     )
-    tx.run(INSERT_LOG, **dict(log))
+    tx.send(INSERT_LOG, **dict(log))
     return log
 
 
@@ -76,7 +76,7 @@ def record_activity(
     """
     if not isinstance(tx.scope, UUID):
         return
-    tx.run(
+    tx.send(
         INSERT_ACTIVITY,
         id=new_id(),
         type=type,

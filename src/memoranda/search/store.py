@@ -109,7 +109,7 @@ def add_document(
 
 def begin_document(tx: Transaction, collection: str, document_id: UUID, passages: int) -> None:
     """Make a document known that has no rows yet: no search sees it or its counts until it is opened."""
-    tx.run(
+    tx.send(
         ADD_DOCUMENT,
         collection=_unfinished(collection),
         document_id=document_id,
@@ -129,14 +129,14 @@ def add_terms(
     """Write the rows of some of an unfinished document's terms, and their counts with them."""
     where = {"collection": collection}
     _alone(tx, collection)
-    tx.run_many(
+    tx.send_many(
         ADD_POSTINGS,
         [
             {**where, "document_id": document_id, "term": term, "postings": indexed.postings[term]}
             for term in terms
         ],
     )
-    tx.run_many(
+    tx.send_many(
         ADD_TO_TERMS,
         [
             {
@@ -157,8 +157,8 @@ def open_document(
     """Let searches see an unfinished document, all of whose terms are written."""
     where = {"collection": collection}
     _alone(tx, collection)
-    tx.run(DROP_DOCUMENT, in_collection=_unfinished(collection), document=document_id)
-    tx.run(
+    tx.send(DROP_DOCUMENT, in_collection=_unfinished(collection), document=document_id)
+    tx.send(
         ADD_DOCUMENT,
         **where,
         document_id=document_id,
@@ -166,7 +166,7 @@ def open_document(
         tokens=indexed.tokens,
         lengths=indexed.lengths,
     )
-    tx.run(ADD_TO_TOTALS, **where, documents=1, passages=indexed.passages, tokens=indexed.tokens)
+    tx.send(ADD_TO_TOTALS, **where, documents=1, passages=indexed.passages, tokens=indexed.tokens)
 
 
 def hide_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
@@ -175,13 +175,13 @@ def hide_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
     if size is None:
         return False
     _alone(tx, collection)
-    tx.run(
+    tx.send(
         TAKE_FROM_TOTALS,
         in_collection=collection,
         fewer_passages=size.passages,
         fewer_tokens=size.tokens,
     )
-    tx.run(DROP_DOCUMENT, in_collection=collection, document=document_id)
+    tx.send(DROP_DOCUMENT, in_collection=collection, document=document_id)
     begin_document(tx, collection, document_id, size.passages)
     return True
 
@@ -203,7 +203,7 @@ def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) 
         alike[count_of(row.postings, size.passages)].append(row.term)
     # Most terms of a document count alike, so this is a few statements and not one for each term.
     for count, terms in alike.items():
-        tx.run(
+        tx.send(
             TAKE_FROM_TERMS,
             in_collection=collection,
             terms=terms,
@@ -211,10 +211,10 @@ def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) 
             fewer_windows=count.windows,
         )
     every = [row.term for row in rows]
-    tx.run(DROP_EMPTY_TERMS, in_collection=collection, terms=every)
-    tx.run(DROP_POSTINGS, **where, terms=every)
+    tx.send(DROP_EMPTY_TERMS, in_collection=collection, terms=every)
+    tx.send(DROP_POSTINGS, **where, terms=every)
     if len(rows) < most:
-        tx.run(DROP_DOCUMENT, **unfinished)
+        tx.send(DROP_DOCUMENT, **unfinished)
     return len(rows)
 
 

@@ -13,7 +13,15 @@ from memoranda.storage.schema import migrate
 from memoranda.storage.scope import PLATFORM, Scope, mine
 from memoranda.storage.statements import Row
 from memoranda.storage.transaction import Transaction
-from memoranda.storage.types import contains, insert_or_ignore, one_of, one_of_pairs, upsert
+from memoranda.storage.types import (
+    contains,
+    id_bytes,
+    id_of,
+    insert_or_ignore,
+    one_of,
+    one_of_pairs,
+    upsert,
+)
 
 __all__ = [
     "PLATFORM",
@@ -28,6 +36,8 @@ __all__ = [
     "Transaction",
     "UnsafeRole",
     "contains",
+    "id_bytes",
+    "id_of",
     "insert_or_ignore",
     "migrate",
     "mine",

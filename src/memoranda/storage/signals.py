@@ -49,7 +49,7 @@ class Signal:
 
 def signal(tx: Transaction, kind: str) -> None:
     """Say, in the transaction that adds the work, that the transaction's scope has some."""
-    tx.run(RAISE, kind=kind, organization=_id_of(tx.scope), token=new_id(), raised_at=tx.now)
+    tx.send(RAISE, kind=kind, organization=_id_of(tx.scope), token=new_id(), raised_at=tx.now)
 
 
 def signals(tx: Transaction, kind: str) -> list[Signal]:

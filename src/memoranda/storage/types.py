@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import methodcaller
 from typing import Any, Final
+from uuid import UUID
 
 from sqlalchemy import ARRAY, BigInteger, DateTime, Table, Text, TypeDecorator, Uuid, bindparam
 from sqlalchemy.dialects.postgresql import insert as conflict_insert
@@ -22,6 +24,10 @@ _JSON: Final = json.JSONEncoder(
 _EMPTY: Final[dict[type, str]] = {list: "[]", tuple: "[]", dict: "{}"}
 
 
+# What a driver returned: no NULL comes here, and each time has a zone.
+_read_in_utc: Final = methodcaller("astimezone", UTC)
+
+
 class UtcTime(TypeDecorator[datetime]):
     """An aware time: whole microseconds since 1970 in SQLite, `timestamptz` in PostgreSQL."""
 
@@ -38,7 +44,7 @@ class UtcTime(TypeDecorator[datetime]):
         return _microseconds if _is_sqlite(dialect) else _in_utc
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002 - SQLAlchemy's signature
-        return _from_microseconds if _is_sqlite(dialect) else _in_utc
+        return _from_microseconds if _is_sqlite(dialect) else _read_in_utc
 
 
 def _microseconds(value: datetime | None) -> int | None:
@@ -52,8 +58,8 @@ def _microseconds(value: datetime | None) -> int | None:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def _from_microseconds(value: int | None) -> datetime | None:
-    return None if value is None else EPOCH + timedelta(microseconds=value)
+def _from_microseconds(value: int) -> datetime:
+    return EPOCH + timedelta(microseconds=value)
 
 
 def _in_utc(value: datetime | None) -> datetime | None:
@@ -228,6 +234,18 @@ def _render_contains(element: Contains, compiler: SQLCompiler, **kw: Any) -> str
         if scoped
         else f"contains({element.column}, {element.needle.key})"
     )
+
+
+def id_bytes(values: Sequence[Any]) -> bytes:
+    """The 16 bytes of each id of a column that `Transaction.plain` returned, one after the other."""
+    if values and isinstance(values[0], str):
+        return bytes.fromhex("".join(values))
+    return b"".join([value.bytes for value in values])
+
+
+def id_of(value: Any) -> UUID:
+    """The id that `Transaction.plain` returned so."""
+    return value if isinstance(value, UUID) else UUID(int=int(value, 16))
 
 
 def one_of(column: ColumnElement[Any], name: str) -> OneOf:

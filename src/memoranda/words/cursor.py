@@ -3,12 +3,14 @@
 import base64
 import binascii
 import hashlib
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
 from memoranda.words.errors import Invalid
 
 _SEAL_BYTES: Final = 8
+_LONGEST: Final = 4096
 _LENGTH: Final = 32  # 16 bytes of id and 8 of seal, in base64: no padding and no spare bits
 
 
@@ -28,20 +30,51 @@ def read_cursor(listing: str, cursor: str | None) -> UUID | None:
     """
     if cursor is None:
         return None
-    try:
-        sealed = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
-    except (UnicodeEncodeError, binascii.Error):
-        sealed = b""
+    sealed = _unsealed(cursor) if len(cursor) == _LENGTH else b""
     last, seal = sealed[:16], sealed[16:]
-    if len(cursor) != _LENGTH or seal != _seal(listing, last):
-        raise Invalid(
-            "This cursor was not made for this list, or it was changed on the way: "
-            "start again without a cursor.",
-            field="cursor",
-        )
+    if not last or seal != _seal(listing, last):
+        raise _not_ours()
     return UUID(bytes=last)
+
+
+def make_seen_cursor(listing: str, seen: Sequence[UUID]) -> str:
+    """Write down what the pages of a ranked `listing` have shown so far.
+
+    A ranking has no place to go on from: what is said between two pages may change it. Whoever
+    knows what was shown shows nothing twice, and leaves nothing out that is still found.
+    """
+    shown = b"".join(each.bytes for each in seen)
+    return base64.urlsafe_b64encode(shown + _seal(listing, shown)).decode("ascii")
+
+
+def read_seen_cursor(listing: str, cursor: str | None) -> tuple[UUID, ...]:
+    """What was shown; nothing without a cursor. Raises `Invalid` for anything but a cursor of `listing`."""
+    if cursor is None:
+        return ()
+    sealed = _unsealed(cursor) if len(cursor) <= _LONGEST else b""
+    shown, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
+    # Only one spelling: bits that base64 would drop are somebody's edit too.
+    spelled = base64.urlsafe_b64encode(sealed).decode("ascii")
+    if not shown or len(shown) % 16 or spelled != cursor or seal != _seal(listing, shown):
+        raise _not_ours()
+    return tuple(UUID(bytes=shown[at : at + 16]) for at in range(0, len(shown), 16))
+
+
+def _unsealed(cursor: str) -> bytes:
+    try:
+        return base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error):
+        return b""
+
+
+def _not_ours() -> Invalid:
+    return Invalid(
+        "This cursor was not made for this list, or it was changed on the way: "
+        "start again without a cursor.",
+        field="cursor",
+    )
 
 
 def _seal(listing: str, last: bytes) -> bytes:
     """Catches a slip or a cursor of another list; a row's id gives nobody rights, so no secret is needed."""
-    return hashlib.sha256(b"%b:%b" % (listing.encode(), last)).digest()[:_SEAL_BYTES]
+    return hashlib.sha256(b"%b:%b" % (listing.encode("utf-8", "surrogatepass"), last)).digest()[:_SEAL_BYTES]

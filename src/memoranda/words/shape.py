@@ -21,6 +21,15 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "model_attributes_type": "This must be an object.",
     "uuid_parsing": "This must be an id.",
     "uuid_type": "This must be an id.",
+    **dict.fromkeys(
+        (
+            *("datetime_type", "datetime_parsing", "datetime_from_date_parsing"),
+            *("datetime_object_invalid", "timezone_aware"),
+        ),
+        "This must be a date and time with its zone, such as 2027-01-31T09:00:00Z.",
+    ),
+    # pydantic's own sentence quotes what was sent.
+    "union_tag_invalid": "This names a kind that does not exist.",
 }
 _BOUNDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "string_too_short": lambda bound: f"This must have at least {bound['min_length']} characters.",

@@ -10,6 +10,7 @@ import jsonschema_rs
 from memoranda.surfaces.http.problems import MEDIA_TYPE
 
 STREAM = "text/event-stream"
+LINES = "application/jsonl"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -57,7 +58,7 @@ class Contract:
             return
         ((media_type, content),) = told["content"].items()
         assert response.headers["content-type"].partition(";")[0] == media_type
-        if media_type == STREAM:
+        if media_type in {STREAM, LINES}:
             return
         self.validate(content["schema"], response.json())
         if response.is_error:

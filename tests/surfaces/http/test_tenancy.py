@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from tests.surfaces.http.contract import STREAM
+from tests.surfaces.http.contract import LINES, STREAM
 from tests.surfaces.http.house import Api, House, Rows, text_of, unknown_id
 from tests.surfaces.http.walk import STEPS
 
@@ -22,7 +22,7 @@ async def everything(api: Api, rows: Rows) -> dict[str, Any]:
 
 
 def said_in(response: httpx.Response) -> Any:
-    return response.text if name_of(response) == STREAM else response.json()
+    return response.text if name_of(response) in {STREAM, LINES} else response.json()
 
 
 def name_of(response: httpx.Response) -> str:

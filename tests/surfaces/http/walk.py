@@ -70,6 +70,17 @@ def upload(api: Api, rows: Rows) -> Awaitable[httpx.Response]:
     return api.post("/v1/knowledge/sources", files=files, data={"title": "Plants"})
 
 
+def taken_in(named: Callable[[Rows], dict[str, str]], *, names_rows: bool) -> Step:
+    """An import of one line, whose query names rows or none."""
+    return Step(
+        lambda api, rows: api.post(
+            "/v1/memories/import", content=b"Likes plants.\n", params=named(rows)
+        ),
+        names_rows,
+        PEOPLE,
+    )
+
+
 def subject(rows: Rows) -> dict[str, str]:
     return {"user_id": rows.user, "agent_id": rows.agent}
 
@@ -158,6 +169,15 @@ STEPS: dict[str, list[Step]] = {
             lambda rows: {"query": rows.word, "run_id": rows.run},
             names_rows=True,
         ),
+    ],
+    "GET /v1/memories/export": [
+        get("/v1/memories/export", EVERYBODY),
+        get("/v1/memories/export?history=true", EVERYBODY),
+    ],
+    "POST /v1/memories/import": [
+        taken_in(lambda _: {"source": "chatgpt"}, names_rows=False),
+        taken_in(lambda rows: {"user_id": rows.user}, names_rows=True),
+        taken_in(lambda rows: {"agent_id": rows.agent, "dry_run": "true"}, names_rows=True),
     ],
     "GET /v1/memories/stats": [get("/v1/memories/stats", EVERYBODY)],
     "PATCH /v1/memories/{memory_id}": [

@@ -39,9 +39,9 @@ def reserve(tx: Transaction, who: str, kind: str, start: datetime, most: int) ->
     part = max(1, left // SHARE) if left > 0 else 0
     if part != 1:
         used = counted.used - 1 + part
-        tx.run(SET_USED, asker=who, asked=kind, start=start, now_used=used)
+        tx.send(SET_USED, asker=who, asked=kind, start=start, now_used=used)
     if counted.used == 1:
-        tx.run(FORGET_OLDER, asker=who, asked=kind, end=start - KEPT)
+        tx.send(FORGET_OLDER, asker=who, asked=kind, end=start - KEPT)
     return part
 
 

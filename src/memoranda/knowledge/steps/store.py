@@ -124,7 +124,7 @@ def write(
     if step.first:
         index.begin_document(tx, COLLECTION, source_id, indexed.passages)
     index.add_terms(tx, COLLECTION, source_id, indexed, step.terms)
-    tx.run_many(ADD_CHUNKS, [_chunk_row(source_id, chunk) for chunk in step.chunks])
+    tx.send_many(ADD_CHUNKS, [_chunk_row(source_id, chunk) for chunk in step.chunks])
     if step.last:
         index.open_document(tx, COLLECTION, source_id, indexed)
         tx.run(DROP_UPLOAD, source=source_id)

@@ -100,7 +100,7 @@ def begin(
         now=tx.now,
         pinned=candidate.pinned,
     )
-    tx.run(
+    tx.send(
         INSERT_MEMORY,
         id=head.memory_id,
         user_id=candidate.audience.user_id,
@@ -146,7 +146,7 @@ def end(tx: Transaction, parent: Head, author: Author, continued_by_id: UUID | N
 
 def set_pinned(tx: Transaction, memory_id: UUID, *, pinned: bool) -> None:
     """Pin or unpin, which is no revision."""
-    tx.run(SET_PINNED, memory=memory_id, new_pinned=pinned)
+    tx.send(SET_PINNED, memory=memory_id, new_pinned=pinned)
 
 
 def settle(tx: Transaction, changes: Sequence[Change], ways: Ways) -> None:
@@ -224,7 +224,7 @@ def _insert_revision(
     continues_id: UUID | None = None,
     continued_by_id: UUID | None = None,
 ) -> None:
-    tx.run(
+    tx.send(
         INSERT_REVISION,
         id=head.revision_id,
         memory_id=head.memory_id,
@@ -259,4 +259,4 @@ def _move_head(tx: Transaction, head: Head, mark: Mark | None) -> None:
         "pinned": head.pinned,
         "words_version": WORDS_VERSION if head.live else 0,
     }
-    tx.run(MOVE_HEAD, memory=head.memory_id, **{f"new_{name}": new[name] for name in PROJECTED})
+    tx.send(MOVE_HEAD, memory=head.memory_id, **{f"new_{name}": new[name] for name in PROJECTED})

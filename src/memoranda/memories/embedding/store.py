@@ -100,9 +100,8 @@ def beyond_meaning(tx: Transaction, model: str) -> bool:
     if tx.one(ANY_LIVE) is None:
         return False
     made = vectors.changes(tx, COLLECTION, model, 0, 1)
-    return not made or bool(
-        made[0].vector
-    )  # an empty one is near nothing, and was left out rightly
+    # An empty one is near nothing, and was left out rightly.
+    return not made.vectors or bool(made.vectors[0])
 
 
 def progress(tx: Transaction, model: str) -> Progress:

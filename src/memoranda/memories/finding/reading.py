@@ -7,8 +7,8 @@ from uuid import UUID
 from memoranda.memories.candidate import words_of
 from memoranda.memories.finding import store
 from memoranda.memories.finding.fuse import Ranked, best_first, fuse
+from memoranda.memories.finding.reach.store import Reader, reach
 from memoranda.memories.finding.recall import Offered
-from memoranda.memories.finding.store import Reader
 from memoranda.memories.models import FoundMemory, Match, Memory
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.terms import Query, read_passage, read_query
@@ -55,10 +55,12 @@ def search(
     """At most `limit` memories, best first: near in meaning or words, or holding the query literally."""
     query = read_query(wanted.query)
     meaning = store.near(tx, reader, nearest)
-    words = store.worded(tx, reader, query, at_least=SEARCH_SCORE)
+    reached = reach(tx, reader)
+    words = store.worded(tx, reader, reached, query, at_least=SEARCH_SCORE)
     letters = store.literal(
         tx,
         reader,
+        reached,
         fold(wanted.query),
         most=store.EVERY if wanted.narrowed else limit,
         among=[*meaning, *words],
@@ -78,7 +80,7 @@ def recall(
     """The pinned memories, the newest first, and at most `limit` others, best first."""
     query = read_query(text, most=MOST_TERMS)
     meaning = store.near(tx, reader, nearest)
-    words = store.worded(tx, reader, query, at_least=RECALL_SCORE)
+    words = store.worded(tx, reader, reach(tx, reader), query, at_least=RECALL_SCORE)
     ranked = best_first(fuse(meaning, words, (), at_least=RECALL_SCORE))
     match_of = {each.memory_id: each for each in ranked}
     pinned = {memory.id: memory for memory in store.pinned(tx, reader)}

@@ -20,9 +20,10 @@ from memoranda.memories.finding.asked import (
 )
 from memoranda.memories.finding.notes import Notes, known_run
 from memoranda.memories.finding.patience import within
+from memoranda.memories.finding.reach.store import EVERYBODY, Reader
 from memoranda.memories.finding.reading import Offers, Wanted
 from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, keep
-from memoranda.memories.finding.store import EVERY, EVERYBODY, Reader
+from memoranda.memories.finding.store import EVERY
 from memoranda.memories.models import FoundMemory, MemorySearch, Recall, RecalledMemory
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.vectors.service import Nearest, Vectors

@@ -19,7 +19,8 @@ from memoranda.memories.ways import Ways
 from memoranda.runs.events.store import record_event
 from memoranda.runs.store import record_activity
 from memoranda.storage import Row, Transaction
-from memoranda.words.errors import Invalid
+from memoranda.storage.errors import LostRace
+from memoranda.words.errors import Invalid, NotFound
 
 INBOX: Final = "proposals"
 """What everybody holds who adds to the inbox, so that it never has more than it may."""
@@ -130,7 +131,10 @@ def _living(tx: Transaction, candidate: Candidate, mark: Mark) -> Memory | None:
         row = heads.held_by_key(tx, candidate.audience.spelled, candidate.subject_key)
     if row is None or not heads.head_of(row).holds(tx.now):
         return None
-    memory = views.live_memory(tx, row.id)[1]
+    try:
+        memory = views.live_memory(tx, row.id)[1]
+    except NotFound:  # it was met without a lock, and forgotten since
+        raise LostRace from None
     same = candidate.subject_key is None or memory.text == candidate.text
     return memory if same else None
 

@@ -7,10 +7,10 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 from memoranda.access.models import Principal, Role
-from memoranda.access.roles import Permission, organization_for, subject_of
+from memoranda.access.roles import Permission, organization_for
 from memoranda.access.store import check_subject
 from memoranda.memories.announce import Changed, announce, nobody
-from memoranda.memories.audience import Audience, sees_everything
+from memoranda.memories.audience import Audience, audience_of, sees_everything
 from memoranda.memories.candidate import (
     Author,
     candidate_input,
@@ -80,7 +80,7 @@ class Proposals:
         with the field, `NotFound` for an unknown user or agent, and `Refused`.
         """
         organization = organization_for(who, Permission.PROPOSE_MEMORIES)
-        audience = Audience.of(subject_of(who, agent_id, user_id))
+        audience = audience_of(who, agent_id, user_id)
         candidate = candidate_input(
             organization,
             audience,

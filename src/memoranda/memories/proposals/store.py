@@ -13,7 +13,7 @@ from memoranda.memories.chain import restorable_until
 from memoranda.memories.limits import KEPT_WHEN_FORGOTTEN
 from memoranda.memories.models import MergedMemory, Proposal, ProposalKind, ProposalStatus
 from memoranda.memories.proposals.tidy import Held, Merge
-from memoranda.memories.views.store import AT_HEAD, NEWEST, UNEXPIRED, m, r
+from memoranda.memories.views.store import AT_HEAD, NEWEST, SAYING, UNEXPIRED, m, r
 from memoranda.storage import Row, Transaction, one_of
 from memoranda.storage.tables import memory_proposals
 from memoranda.words.errors import NotFound
@@ -99,7 +99,7 @@ LAPSE: Final = (
     .where(one_of(p.id, "ids"))
     .values(status=ProposalStatus.DISCARDED, decided_by=None, decided_at=bindparam("now"))
 )
-LIVE: Final = (m.live, m.space.is_(None), UNEXPIRED)
+LIVE: Final = (SAYING, m.space.is_(None), UNEXPIRED)
 COMPARED: Final = (
     select(
         *(m.id, m.version, r.text, r.title, r.category, r.tags, m.expires_at, m.pinned),
@@ -185,7 +185,7 @@ def add(tx: Transaction, candidate: Candidate, mark: Mark, merge: Merge | None =
         **_written_by(candidate.author),
         "created_at": tx.now,
     }
-    tx.run(INSERT, **values)
+    tx.send(INSERT, **values)
     added = find(tx, proposal_id)
     if added is None:
         raise AssertionError("a proposal that was added is there")
@@ -194,18 +194,18 @@ def add(tx: Transaction, candidate: Candidate, mark: Mark, merge: Merge | None =
 
 def accept(tx: Transaction, proposal_id: UUID, by: UUID | None, memory_id: UUID) -> None:
     """Note that the proposal became this memory, which alone says it from now on."""
-    tx.run(ACCEPT, proposal=proposal_id, by=by, now=tx.now, became=memory_id)
+    tx.send(ACCEPT, proposal=proposal_id, by=by, now=tx.now, became=memory_id)
 
 
 def discard(tx: Transaction, proposal_id: UUID, by: UUID | None) -> None:
     """Note that the proposal was discarded; it keeps what it says."""
-    tx.run(DISCARD, proposal=proposal_id, by=by, now=tx.now)
+    tx.send(DISCARD, proposal=proposal_id, by=by, now=tx.now)
 
 
 def lapse(tx: Transaction) -> int:
     """Discard what waits and has expired, which nobody can accept any more; how many."""
     ids = [row.id for row in tx.all(EXPIRED, now=tx.now)]
-    tx.run(LAPSE, ids=ids, now=tx.now)
+    tx.send(LAPSE, ids=ids, now=tx.now)
     return len(ids)
 
 

@@ -11,7 +11,7 @@ from memoranda.memories.candidate import Author
 from memoranda.memories.races import write_again
 from memoranda.memories.removal import store
 from memoranda.memories.removal.clearing import store as clearing
-from memoranda.memories.removal.models import Erased
+from memoranda.memories.removal.models import NOTHING_ELSEWHERE, Elsewhere, Erased
 from memoranda.memories.removal.store import Removed
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.storage import Storage
@@ -28,7 +28,8 @@ AT_ONCE: Final = 500
 class Removal:
     """Takes memories away, for owners and for the night.
 
-    `quoting` finds the conversations that quote a text. After each commit `changed` and
+    `quoting` finds the conversations that quote a text, and `elsewhere` takes along what other rooms
+    keep about a memory. After each commit `changed` and
     `evict` are called with the organization: to tell listeners, and to have what this
     process keeps in memory of its vectors forgotten.
     """
@@ -41,12 +42,14 @@ class Removal:
         quoting: Quoting,
         changed: Changed = nobody,
         evict: Changed = nobody,
+        elsewhere: Elsewhere = NOTHING_ELSEWHERE,
     ) -> None:
         self._storage = storage
         self._ways = ways
         self._quoting = quoting
         self._changed = changed
         self._evict = evict
+        self._elsewhere = elsewhere
 
     async def erase(self, who: Principal, memory_id: UUID) -> Erased:
         """Purge a memory at once, forgotten or not: its history, words, vectors, and proposals like it.
@@ -63,7 +66,13 @@ class Removal:
         # Before, so that nothing that fails can hide that it is done.
         quoted_in = await self._quoting(organization, texts)
         removed = await write_again(
-            self._storage, organization, store.erase, memory_id, _by(who), self._ways
+            self._storage,
+            organization,
+            store.erase,
+            memory_id,
+            _by(who),
+            self._ways,
+            self._elsewhere,
         )
         return await self._erased(organization, removed, quoted_in)
 
@@ -90,6 +99,7 @@ class Removal:
                 AT_ONCE,
                 _by(who),
                 self._ways,
+                self._elsewhere,
             )
             removed = Removed(removed.memories + some.memories, removed.proposals + some.proposals)
             if some.memories < AT_ONCE:
@@ -120,7 +130,7 @@ class Removal:
         Their last traces go with the next scrub of the database.
         """
         removed = await write_again(
-            self._storage, organization_id, store.purge_due, most, self._ways
+            self._storage, organization_id, store.purge_due, most, self._ways, self._elsewhere
         )
         if any(removed):
             self._tell(organization_id)

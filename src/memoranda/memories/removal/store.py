@@ -12,6 +12,7 @@ from memoranda.memories.changes.store import EVENT
 from memoranda.memories.counts import store as counts
 from memoranda.memories.errors import unknown_memory
 from memoranda.memories.limits import COLLECTION, KEPT_WHEN_FORGOTTEN
+from memoranda.memories.removal.models import Elsewhere
 from memoranda.memories.removal.reach.store import Extent, Reach, Start, hold, names, reach
 from memoranda.memories.views import store as views
 from memoranda.memories.ways import Ways
@@ -77,18 +78,22 @@ def texts_of_user(tx: Transaction, user_id: UUID) -> frozenset[str]:
     return reach(tx, _of_user(tx, user_id, rows), Extent.NOT_GIVEN).texts
 
 
-def erase(tx: Transaction, memory_id: UUID, by: Author, ways: Ways) -> Removed:
+def erase(
+    tx: Transaction, memory_id: UUID, by: Author, ways: Ways, elsewhere: Elsewhere
+) -> Removed:
     """Remove a memory as one fact wherever it stood, and what is forgotten or proposed that says the same."""
-    return _purge(tx, hold(tx, Start([memory_id]), Extent.ONE_FACT), "erased", by, ways)
+    found = hold(tx, Start([memory_id]), Extent.ONE_FACT)
+    return _purge(tx, found, "erased", by, ways, elsewhere)
 
 
 def erase_some_of_user(
-    tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways
+    tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways, elsewhere: Elsewhere
 ) -> Removed:
     """Remove all proposals for the user, and up to `most` memories with all that says what they said, but what lives for others."""
     rows = tx.all(SOME_OF_USER, user=user_id, most=most)
     found = hold(tx, _of_user(tx, user_id, rows), Extent.NOT_GIVEN)
-    return _purge(tx, found, "erased", by, ways)
+    elsewhere.of_user(tx, user_id)
+    return _purge(tx, found, "erased", by, ways, elsewhere)
 
 
 def _of_user(tx: Transaction, user_id: UUID, rows: list[Row]) -> Start:
@@ -97,14 +102,15 @@ def _of_user(tx: Transaction, user_id: UUID, rows: list[Row]) -> Start:
     return Start(ids, user_id=user_id)
 
 
-def purge_due(tx: Transaction, most: int, ways: Ways) -> Removed:
+def purge_due(tx: Transaction, most: int, ways: Ways, elsewhere: Elsewhere) -> Removed:
     """Remove up to `most` memories, and as many proposals, whose time to be restored or accepted is over."""
     before = tx.now - KEPT_WHEN_FORGOTTEN
     start = Start(
         [row.id for row in tx.all(LONG_FORGOTTEN, before=before, most=most)],
         [row.id for row in tx.all(PROPOSALS_DUE, before=before, now=tx.now, most=most)],
     )
-    return _purge(tx, _due(tx, hold(tx, start, Extent.ALONE), before), "retention", Author(), ways)
+    due = _due(tx, hold(tx, start, Extent.ALONE), before)
+    return _purge(tx, due, "retention", Author(), ways, elsewhere)
 
 
 def _due(tx: Transaction, found: Reach, before: datetime) -> Reach:
@@ -123,11 +129,14 @@ def _due(tx: Transaction, found: Reach, before: datetime) -> Reach:
     )
 
 
-def _purge(tx: Transaction, found: Reach, reason: str, by: Author, ways: Ways) -> Removed:
+def _purge(
+    tx: Transaction, found: Reach, reason: str, by: Author, ways: Ways, elsewhere: Elsewhere
+) -> Removed:
     """Delete what is held, and write what follows in the order in which every write takes shared rows."""
     memory_ids, proposal_ids = found.ids
     if not memory_ids and not proposal_ids:
         return Removed()
+    elsewhere.of_memories(tx, [*memory_ids, *proposal_ids])
     tx.run(DELETE_PROPOSALS, ids=proposal_ids)
     # One by one, because each deletion takes the revisions after it along, one within the other.
     revisions = tx.all(NEWEST_FIRST, ids=memory_ids)

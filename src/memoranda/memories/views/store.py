@@ -1,18 +1,19 @@
 """The SQL of what people and runs read of memories: one by its id, lists, histories, counts."""
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
+from sqlalchemy import Column, ColumnElement, Select, and_, bindparam, func, or_, select, union_all
 
 from memoranda.memories.audience import Audience
 from memoranda.memories.chain import restorable_until
 from memoranda.memories.errors import unknown_memory
 from memoranda.memories.limits import KEPT_WHEN_FORGOTTEN, UNUSED_AFTER
-from memoranda.memories.models import Memory, MemoryStatus, Revision
+from memoranda.memories.models import Memory, MemoryStatus, Origin, Revision
 from memoranda.storage import Row, Transaction, contains, one_of
 from memoranda.storage.tables import memories, memory_revisions, purged_memories
 from memoranda.words.subject import ContextSubject
@@ -23,11 +24,22 @@ NEWEST: Final = UUID(int=2**128 - 1)
 OLDEST: Final = UUID(int=0)
 SOME_TIME: Final = datetime.min.replace(tzinfo=UTC)
 
-DERIVED: Final = {"status", "restorable_until"}
-FIELDS: Final = tuple(name for name in Memory.model_fields if name not in DERIVED)
+# All that a memory shows, and of it what columns say: not where it stands.
+_ALL: Final = tuple(Memory.model_fields)
+_STATUS: Final = _ALL.index("status")
+FIELDS: Final = tuple(name for name in _ALL if name not in {"status", "restorable_until"})
+_KNOWN: Final = len(FIELDS)
+_ORIGINS: Final = {origin.value: origin for origin in Origin}
 # What a memory says is its revision's; the chain's row repeats some of it for the newest one.
-AT_HEAD: Final = memories.join(memory_revisions, and_(r.memory_id == m.id, r.id == m.head_id))
+# Its id alone finds a revision: of any further condition PostgreSQL takes the chance to be true
+# off its guess, expects one row in all, and then reads all memories for each page.
+AT_HEAD: Final = memories.join(memory_revisions, r.id == m.head_id)
 SHOWN: Final = tuple((m if name in m else r)[name] for name in FIELDS)
+# What a page of chains is chosen and shown by.
+CHAIN: Final = (m.head_id, *(m[name] for name in FIELDS if name in m))
+# The same as `m.live`. Said so, no index of live memories alone can be read, and pages in the order of
+# their ids are read in that order, which none of those has.
+SAYING: Final = m.folded.is_not(None)
 UNEXPIRED: Final = or_(m.expires_at.is_(None), m.expires_at > bindparam("now"))
 
 # Neither said nor given to a run for so long that a person may want to look at it.
@@ -37,15 +49,14 @@ UNUSED: Final = and_(
 )
 
 # A subject's user and agent. `= NULL` is never true: without a user it meets no user's memory.
-ITS_USERS: Final = m.user_id == bindparam("user")
-FOR_USER: Final = and_(m.space.is_(None), or_(m.user_id.is_(None), ITS_USERS))
+NO_USERS, ITS_USERS = m.user_id.is_(None), m.user_id == bindparam("user")
+FOR_USER: Final = and_(m.space.is_(None), or_(NO_USERS, ITS_USERS))
 FOR_AGENT: Final = or_(m.agent_id.is_(None), m.agent_id == bindparam("agent"))
-SHARED: Final = or_(m.user_id.is_(None), m.agent_id.is_not(None))
 
 # A forgotten memory says what it said before its tombstone.
 end = memory_revisions.alias("ends")
-BEFORE_END: Final = memories.join(end, and_(end.c.memory_id == m.id, end.c.id == m.head_id)).join(
-    memory_revisions, and_(r.memory_id == m.id, r.version == m.version - 1)
+BEFORE_END: Final = memories.join(end, end.c.id == m.head_id).join(
+    memory_revisions, r.id == end.c.supersedes_id
 )
 SAID_BEFORE: Final = (
     *(r.expires_at if name == "expires_at" else (m if name in m else r)[name] for name in FIELDS),
@@ -54,14 +65,16 @@ SAID_BEFORE: Final = (
 
 # The past: the last version that was there, by its number and not by a clock's.
 then = memory_revisions.alias("then")
-LAST_THEN: Final = (
-    select(func.max(then.c.version))
-    .where(then.c.memory_id == m.id, then.c.created_at <= bindparam("now"))
-    .scalar_subquery()
+LATER_THEN: Final = (
+    select(then.c.id)
+    .where(
+        then.c.memory_id == r.memory_id,
+        then.c.version > r.version,
+        then.c.created_at <= bindparam("now"),
+    )
+    .exists()
 )
-IN_THE_PAST: Final = memories.join(
-    memory_revisions, and_(r.memory_id == m.id, r.version == LAST_THEN)
-)
+IN_THE_PAST: Final = memories.join(memory_revisions, r.memory_id == m.id)
 SHOWN_THEN: Final = tuple(
     r.created_at.label("recorded_at")
     if name == "recorded_at"
@@ -90,7 +103,11 @@ RESTORABLE: Final = and_(
 
 
 def _live(*criteria: ColumnElement[bool]) -> Select[Any]:
-    return select(*SHOWN).select_from(AT_HEAD).where(m.live, UNEXPIRED, *criteria)
+    return select(*SHOWN).select_from(AT_HEAD).where(UNEXPIRED, *criteria)
+
+
+def _chains(*criteria: ColumnElement[bool]) -> Select[Any]:
+    return select(*CHAIN).where(UNEXPIRED, *criteria)
 
 
 def _ended(*criteria: ColumnElement[bool]) -> Select[Any]:
@@ -99,26 +116,23 @@ def _ended(*criteria: ColumnElement[bool]) -> Select[Any]:
 
 def _past() -> Select[Any]:
     unexpired = or_(r.expires_at.is_(None), r.expires_at > bindparam("now"))
-    return select(*SHOWN_THEN).select_from(IN_THE_PAST).where(r.text.is_not(None), unexpired)
-
-
-def _reach(*, bound: bool, agent: bool) -> tuple[ColumnElement[bool], ...]:
-    """What a reader may know: all of it, or what covers a user, or a user and an agent."""
-    if not bound:
-        return ()
-    return (FOR_USER, FOR_AGENT) if agent else (FOR_USER,)
+    last = r.created_at <= bindparam("now"), ~LATER_THEN
+    view = select(*SHOWN_THEN).select_from(IN_THE_PAST)
+    return view.where(r.text.is_not(None), unexpired, *last)
 
 
 @cache
 def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
     """The page of such memories. Of a filter only that there is one makes another statement."""
+    forgotten = wanted.status is MemoryStatus.FORGOTTEN
+    few = wanted.pinned_only or wanted.unused_only or forgotten
+    by_chains = not forgotten and wanted.as_of is wanted.category is wanted.tag is None
     if wanted.as_of is not None:
         view = _past()
-    elif wanted.status is MemoryStatus.FORGOTTEN:
+    elif forgotten:
         view = _ended(end.c.continued_by_id.is_(None), RESTORABLE)
     else:
-        view = _live()
-    view = view.where(*_reach(bound=bound, agent=agent))
+        view = (_chains if by_chains else _live)(m.live if few else SAYING)
     if wanted.pinned_only:
         view = view.where(m.pinned)
     if wanted.unused_only:
@@ -127,28 +141,66 @@ def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
         view = view.where(r.category == bindparam("in_category"))
     if wanted.tag is not None:
         view = view.where(contains(r.tags, "with_tag"))
-    few = wanted.pinned_only or wanted.status is MemoryStatus.FORGOTTEN
+    page = _page(view, few=few, bound=bound, agent=agent, oldest=wanted.oldest_first)
+    return _heads(page, m.id, oldest=wanted.oldest_first) if by_chains else page
+
+
+def _page(view: Select[Any], *, few: bool, bound: bool, agent: bool, oldest: bool) -> Select[Any]:
+    """The page of all that `view` shows, or of what covers a user, or a user and an agent."""
     # Few among many are read from their own index and then put in order; as an index's column, the
     # id would lead through all of the organization's memories instead.
     by: ColumnElement[UUID] = func.coalesce(m.id, m.id) if few else m.id
-    if wanted.oldest_first:
-        view = view.where(by > bindparam("from")).order_by(by)
-    else:
-        view = view.where(by < bindparam("from")).order_by(by.desc())
-    return view.limit(bindparam("most"))
+    view = view.where(by > bindparam("from") if oldest else by < bindparam("from"))
+    if bound:
+        view = view.where(m.space.is_(None), *((FOR_AGENT,) if agent else ()))
+    if bound and not few:
+        return _merged(view.where(NO_USERS), view.where(ITS_USERS), m.id, oldest=oldest)
+    return _first(view.where(FOR_USER) if bound else view, by, oldest=oldest)
 
 
-def _recent(*criteria: ColumnElement[bool]) -> Select[Any]:
-    # The chains first and by themselves: then a database walks them in this order, and stops.
-    first = select(memories).where(m.live, UNEXPIRED, *criteria)
-    first = first.order_by(m.recorded_at.desc(), m.id.desc()).limit(bindparam("most"))
-    n = first.subquery("newest").c
-    shown = ((n if name in n else r)[name] for name in FIELDS)
-    at_head = and_(r.memory_id == n.id, r.id == n.head_id)
-    return select(*shown).where(at_head).order_by(n.recorded_at.desc(), n.id.desc())
+def _first(view: Select[Any], *by: ColumnElement[Any], oldest: bool = False) -> Select[Any]:
+    return view.order_by(*_order(by, oldest=oldest)).limit(bindparam("most"))
 
 
-LIVE_MEMORY: Final = _live(m.id == bindparam("memory")).add_columns(m.space)
+def _order(by: Iterable[ColumnElement[Any]], *, oldest: bool) -> list[ColumnElement[Any]]:
+    return [each if oldest else each.desc() for each in by]
+
+
+def _merged(
+    nobodys: Select[Any], users: Select[Any], *by: Column[Any], oldest: bool = False
+) -> Select[Any]:
+    """The first of both, each read from an index in this order, which leads through no other user's.
+
+    Each is of one user, or of none: to name the user in the order changes nothing, and tells
+    PostgreSQL that the index has it.
+    """
+    firsts = [_first(half, m.user_id, *by, oldest=oldest) for half in (nobodys, users)]
+    both = union_all(
+        *(select(first.subquery(f"half_{place}")) for place, first in enumerate(firsts))
+    ).subquery("both")
+    return _first(select(both), *(both.c[each.name] for each in by), oldest=oldest)
+
+
+def _heads(page: Select[Any], *by: Column[Any], oldest: bool = False) -> Select[Any]:
+    """What the chains of a page say: theirs alone are looked up, whatever a planner expects."""
+    chosen = page.subquery("chosen").c
+    shown = ((chosen if name in chosen else r)[name] for name in FIELDS)
+    order = _order((chosen[each.name] for each in by), oldest=oldest)
+    return select(*shown).where(r.id == chosen.head_id).order_by(*order)
+
+
+def _recent_personal() -> Select[Any]:
+    view = _chains(m.live, m.space.is_(None), ITS_USERS, m.agent_id.is_(None))
+    return _heads(_first(view, m.recorded_at, m.id), m.recorded_at, m.id)
+
+
+def _recent_shared(*criteria: ColumnElement[bool]) -> Select[Any]:
+    view = _chains(m.live, m.space.is_(None), *criteria)
+    nobodys, users = view.where(NO_USERS), view.where(ITS_USERS, m.agent_id.is_not(None))
+    return _heads(_merged(nobodys, users, m.recorded_at, m.id), m.recorded_at, m.id)
+
+
+LIVE_MEMORY: Final = _live(m.live, m.id == bindparam("memory")).add_columns(m.space)
 ENDED_MEMORY: Final = _ended(m.id == bindparam("memory"))
 REVISIONS: Final = (
     select(*(r[name] for name in Revision.model_fields))
@@ -159,9 +211,9 @@ AUDIENCES: Final = select(m.id, m.user_id, m.agent_id, m.space).where(one_of(m.i
 PURGED: Final = select(
     purged_memories.c.user_id, purged_memories.c.agent_id, purged_memories.c.space
 ).where(purged_memories.c.id == bindparam("memory"))
-RECENT_PERSONAL: Final = _recent(m.space.is_(None), ITS_USERS, m.agent_id.is_(None))
-RECENT_SHARED: Final = _recent(SHARED, FOR_USER, FOR_AGENT)
-RECENT_SHARED_FOR_ANY_AGENT: Final = _recent(SHARED, FOR_USER)
+RECENT_PERSONAL: Final = _recent_personal()
+RECENT_SHARED: Final = _recent_shared(FOR_AGENT)
+RECENT_SHARED_FOR_ANY_AGENT: Final = _recent_shared()
 
 
 def live_memory(tx: Transaction, memory_id: UUID) -> tuple[Audience, Memory]:
@@ -244,19 +296,22 @@ def recent(tx: Transaction, subject: ContextSubject, *, personal: bool, most: in
     return [shown(row) for row in rows]
 
 
-def shown(row: Row) -> Memory:
+def shown(
+    row: Row, status: MemoryStatus = MemoryStatus.ACTIVE, until: datetime | None = None
+) -> Memory:
     """The memory of a row of `SHOWN`, and of what stands beside it."""
-    fields = dict(zip(FIELDS, row, strict=False))
-    return Memory(status=MemoryStatus.ACTIVE, **fields)
+    values = (*row[:_STATUS], status, *row[_STATUS:_KNOWN], until)
+    fields = dict(zip(_ALL, values, strict=True))
+    fields["tags"] = tuple(fields["tags"])
+    fields["origin"] = _ORIGINS[fields["origin"]]
+    return Memory.kept(fields)
 
 
 def _forgotten(row: Row) -> Memory:
     until = None
     if row.continued_by_id is None:
         until = restorable_until(row.recorded_at, row.expires_at)
-    return shown(row).model_copy(
-        update={"status": MemoryStatus.FORGOTTEN, "restorable_until": until}
-    )
+    return shown(row, MemoryStatus.FORGOTTEN, until)
 
 
 def _shape(wanted: Wanted) -> Wanted:

@@ -10,11 +10,10 @@ from memoranda.runs.events.models import Event, Stretch
 from memoranda.storage import Row, Transaction, upsert
 from memoranda.storage.tables import event_counters, events
 
-NEXT_NUMBER = upsert(event_counters, ["organization_id"], add=["last"]).returning(
-    event_counters.c.last
-)
-INSERT = insert(events)
 LAST = select(event_counters.c.last)
+NEXT_NUMBER = upsert(event_counters, ["organization_id"], add=["last"])
+# The number that the transaction has just dealt out, without a round trip that fetches it.
+INSERT = insert(events).values(number=LAST.scalar_subquery()).inline()
 AFTER = (
     select(*[events.c[name] for name in Event.model_fields], events.c.space)
     .where(events.c.number > bindparam("after"))
@@ -45,10 +44,9 @@ def record_event(
     """
     if not isinstance(tx.scope, UUID):
         return
-    counted: Row = tx.one(NEXT_NUMBER, last=1)
-    tx.run(
+    tx.send(NEXT_NUMBER, last=1)
+    tx.send(
         INSERT,
-        number=counted.last,
         type=type,
         user_id=user_id,
         agent_id=agent_id,

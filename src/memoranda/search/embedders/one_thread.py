@@ -20,6 +20,7 @@ def one_thread() -> Iterator[None]:
     """Within this, in any number of threads at once, the process's products use one thread each."""
     with _LOCK:
         if not _HELD:
+            _take_over()
             _HELD.append(_pools().limit(limits=1, user_api="blas"))
         _HELD.append(None)
     try:
@@ -28,7 +29,17 @@ def one_thread() -> Iterator[None]:
         with _LOCK:
             _HELD.pop()
             if len(_HELD) == 1:
+                _take_over()
                 _HELD.pop().restore_original_limits()
+                _take_over()
+
+
+def _take_over() -> None:
+    """Let any thread set the limit: from 3.8 on, the first that set one keeps it to itself while it lives."""
+    for library in _pools().lib_controllers:
+        give_up = getattr(library, "clear_controlling_thread", None)
+        if give_up is not None:
+            give_up(force=True)
 
 
 @cache

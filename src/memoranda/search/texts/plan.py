@@ -12,7 +12,8 @@ class Limits:
     `terms` is how many terms of the query are looked up. `count` is up to where one term is counted,
     and `counts` for how many rows all terms together are. `rows` is how many rows say which items
     hold which terms, `common` how many terms are read in part, and `items` how many items are
-    looked at more closely.
+    looked at more closely. Of up to `small` items, the rows are read before they are counted, as
+    long as they are `few`.
     """
 
     terms: int = 1_024
@@ -21,6 +22,8 @@ class Limits:
     rows: int = 5_000
     common: int = 8
     items: int = 1_000
+    small: int = 5_000
+    few: int = 2_000
 
     def up_to(self, terms: int) -> int:
         """Up to where each of so many terms is counted; one that has as many is a common one."""

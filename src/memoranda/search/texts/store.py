@@ -1,7 +1,7 @@
 """The word index of short texts: one row for each term and item, and no count that writers share."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -9,17 +9,21 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, FromClause, Select, bindparam, delete, func, insert, select
 
 from memoranda.search.terms import PassageTerms, Query
-from memoranda.search.texts.plan import LIMITS, Limits, plan
-from memoranda.search.texts.rank import LEAST, TextHit, grouped, promising, rank, unsure
-from memoranda.search.texts.rows import WORDS_VERSION, length_of, pack
-from memoranda.search.texts.scale import scale
-from memoranda.storage import Row, Transaction, one_of
+from memoranda.search.texts.holders import AT_ONCE, AtHand, Holders, Item, look_up, parts
+from memoranda.search.texts.plan import LIMITS, Limits
+from memoranda.search.texts.rank import LEAST, TextHit
+from memoranda.search.texts.rows import WORDS_VERSION, pack
+from memoranda.storage import Transaction, id_of, one_of
 from memoranda.storage.tables import search_postings
 
-__all__ = ["WORDS_VERSION", "TextHit", "drop", "find", "put", "shelf"]
+__all__ = ["WORDS_VERSION", "TextHit", "drop", "find", "find_among", "put", "shelf"]
 
-_AT_ONCE: Final = 16
+COUNTED: Final = (2, 5, AT_ONCE)
+MOST_LOOKS: Final = 20_000
+"""So many looks for a term of an item cost less than reading all terms of some thousand items."""
+
 _in_collection = search_postings.c.collection == bindparam("in_collection")
+_term, _item = search_postings.c.term, search_postings.c.document_id
 
 ADD: Final = insert(search_postings)
 DROP: Final = delete(search_postings).where(
@@ -28,10 +32,13 @@ DROP: Final = delete(search_postings).where(
 
 
 class Shelf(NamedTuple):
-    """The statements that a search runs, over all items of a collection or over some."""
+    """The statements that a search runs, over all items of a collection or over some.
 
-    counts: Select[Any]
-    holders: Select[Any]
+    Of `counts` there is one for each of `COUNTED`, which counts so many terms.
+    """
+
+    counts: Sequence[Select[Any]]
+    all: Select[Any]
     newest: Select[Any]
     within: Select[Any]
 
@@ -47,29 +54,28 @@ def shelf(only: Callable[[FromClause], ColumnElement[bool]] | None = None) -> Sh
         found = found.where(table.c.collection == bindparam("in_collection"))
         return found if only is None else found.where(only(table))
 
-    holders = rows(search_postings, "term", "document_id")
-    within = rows(search_postings, "term", "document_id", "postings")
-    term, item = search_postings.c.term, search_postings.c.document_id
-    newest = holders.where(term == bindparam("wanted")).order_by(item.desc())
-    counts = []
-    for place in range(_AT_ONCE):  # up to `most` of each term
+    def count(place: int) -> ColumnElement[Any]:  # up to `most`
         alias = search_postings.alias(f"rows_{place}")
         some = rows(alias, "document_id").where(alias.c.term == bindparam(f"term_{place}"))
         some_of_them = some.limit(bindparam("most")).subquery(f"some_{place}")
         count = select(func.count()).select_from(some_of_them).scalar_subquery()
-        counts.append(count.label(f"count_{place}"))
+        return count.label(f"count_{place}")
+
+    holders = rows(search_postings, "term", "document_id")
+    within = rows(search_postings, "term", "document_id", "postings")
+    newest = holders.where(_term == bindparam("wanted")).order_by(_item.desc())
     return Shelf(
-        counts=select(*counts),
-        holders=holders.where(one_of(term, "terms")),
+        counts=[select(*map(count, range(places))) for places in COUNTED],
+        all=holders.where(one_of(_term, "terms")),
         newest=newest.limit(bindparam("most")),
-        within=within.where(one_of(term, "terms"), one_of(item, "items")),
+        within=within.where(one_of(_term, "terms"), one_of(_item, "items")),
     )
 
 
 EVERYTHING: Final = shelf()
-
-_Held = defaultdict[UUID, set[str]]
-"""Which terms of the query each item is known to hold."""
+_ROWS: Final = select(_term, _item, search_postings.c.postings).where(_in_collection)
+FEW: Final = _ROWS.where(one_of(_term, "terms")).limit(bindparam("most"))
+OF_ITEMS: Final = _ROWS.where(one_of(_item, "items"))
 
 
 def put(
@@ -84,13 +90,13 @@ def put(
         drop(tx, collection, [item_id])
     where = {"collection": collection, "document_id": item_id}
     rows = pack(terms)
-    tx.run_many(ADD, [{**where, "term": term, "postings": rows[term]} for term in sorted(rows)])
+    tx.send_many(ADD, [{**where, "term": term, "postings": rows[term]} for term in sorted(rows)])
 
 
 def drop(tx: Transaction, collection: str, item_ids: Collection[UUID]) -> None:
     """Take items out of the index; as with `put`, the caller holds them. Absent ones are no error."""
     if item_ids:
-        tx.run(DROP, in_collection=collection, items=sorted(item_ids))
+        tx.send(DROP, in_collection=collection, items=sorted(item_ids))
 
 
 def find(
@@ -115,59 +121,69 @@ def find(
     if not asked:
         return []
     of["in_collection"] = collection
-    counts = _count(tx, on, asked, limits, of)
-    weights = scale(asked, counts, total)
-    reading = plan(counts, limits)
-    held: _Held = defaultdict(set)
-    _add(held, tx.all(on.holders, **of, terms=list(reading.whole)))
-    if reading.newest:
-        for term, most in reading.newest.items():
-            _add(held, tx.all(on.newest, **of, wanted=term, most=most))
-        # Nobody is judged by where the reading of a common word ended.
-        common = list(reading.newest)
-        likely = promising(grouped(held), weights, at_least=at_least, perhaps=common)
-        items = [item_id for _, item_id in likely[: limits.items] if len(asked) > 1]
-        _add(held, tx.all(on.within, **of, terms=common, items=items))
-    groups = grouped(held)
-    lengths = _lengths(tx, on, unsure(groups, weights, at_least=at_least)[: limits.items], of)
-    return rank(query, groups, lengths, weights, at_least=at_least)
+    holders: Holders = OnShelf(tx, on, of)
+    if on is EVERYTHING and total <= limits.small:
+        rows = tx.plain(FEW, **of, terms=asked, most=limits.few + 1)
+        if len(rows) <= limits.few:
+            holders = AtHand(rows)
+    return _hits(look_up(holders, query, total=total, at_least=at_least, limits=limits))
 
 
-def _add(held: _Held, rows: Sequence[Row]) -> None:
-    for row in rows:
-        held[row.document_id].add(row.term)
+def find_among(
+    tx: Transaction,
+    collection: str,
+    query: Query,
+    items: Sequence[UUID],
+    *,
+    at_least: float = LEAST,
+    limits: Limits = LIMITS,
+) -> list[TextHit]:
+    """`find` on a shelf that has these items, of which there are some thousands at most."""
+    asked = list(islice(query.terms, limits.terms))
+    if not asked or not items:
+        return []
+    of = {"in_collection": collection, "items": items}
+    if len(asked) * len(items) <= MOST_LOOKS:
+        rows = tx.plain(EVERYTHING.within, **of, terms=asked)
+    else:
+        wanted = set(asked)
+        rows = [row for row in tx.plain(OF_ITEMS, **of) if row[0] in wanted]
+    found = look_up(AtHand(rows), query, total=len(items), at_least=at_least, limits=limits)
+    return _hits(found)
 
 
-def _count(
-    tx: Transaction, on: Shelf, terms: Sequence[str], limits: Limits, of: Mapping[str, Any]
-) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    most = limits.up_to(len(terms))
-    for some in _parts(terms):
-        places = {f"term_{place}": "" for place in range(_AT_ONCE)}
-        places |= {f"term_{place}": term for place, term in enumerate(some)}
-        row = tx.one(on.counts, **of, most=most, **places)
-        counts |= zip(some, row or (), strict=False)
-    return counts
+class OnShelf:
+    """Asks the database which items hold which terms."""
+
+    def __init__(self, tx: Transaction, on: Shelf, of: Mapping[str, Any]) -> None:
+        self._tx = tx
+        self._on = on
+        self._of = of
+
+    def counts(self, terms: Sequence[str], most: int) -> dict[str, int]:
+        """See `Holders`."""
+        counts: dict[str, int] = {}
+        for some in parts(terms):
+            enough = next(number for number, places in enumerate(COUNTED) if places >= len(some))
+            places = {f"term_{place}": "" for place in range(COUNTED[enough])}
+            places |= {f"term_{place}": term for place, term in enumerate(some)}
+            [row] = self._tx.plain(self._on.counts[enough], **self._of, most=most, **places)
+            counts |= zip(some, row, strict=False)
+        return counts
+
+    def all(self, terms: Sequence[str]) -> list[tuple[Any, ...]]:
+        """See `Holders`."""
+        return self._tx.plain(self._on.all, **self._of, terms=terms)
+
+    def newest(self, term: str, most: int) -> list[tuple[Any, ...]]:
+        """See `Holders`."""
+        return self._tx.plain(self._on.newest, **self._of, wanted=term, most=most)
+
+    def within(self, terms: Sequence[str], items: Sequence[Item]) -> list[tuple[Any, ...]]:
+        """See `Holders`."""
+        ids = [id_of(item) for item in items]
+        return self._tx.plain(self._on.within, **self._of, terms=terms, items=ids)
 
 
-def _lengths(
-    tx: Transaction, on: Shelf, items: Sequence[tuple[str, UUID]], of: Mapping[str, Any]
-) -> dict[UUID, int]:
-    """How long the text of each item is, by any row of it: the term is one that it holds."""
-    by_term: defaultdict[str, list[UUID]] = defaultdict(list)
-    for term, item_id in items:
-        by_term[term].append(item_id)
-    lengths: dict[UUID, int] = {}
-    for terms in _parts(list(by_term)):
-        some = [item_id for term in terms for item_id in by_term[term]]
-        for row in tx.all(on.within, **of, terms=terms, items=some):
-            length = length_of(row.postings)
-            if length is not None:
-                lengths[row.document_id] = length
-    return lengths
-
-
-def _parts(terms: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(terms), _AT_ONCE):
-        yield terms[start : start + _AT_ONCE]
+def _hits(found: Sequence[TextHit]) -> list[TextHit]:
+    return [replace(hit, item_id=id_of(hit.item_id)) for hit in found]

@@ -1,7 +1,7 @@
 """One organization's vectors of one model in memory: added to at the end, and compared all at once."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -13,20 +13,29 @@ from memoranda.search.embedders.port import Matrix
 DIGITS: Final = 6
 """Scores are rounded to this many decimals before they are compared."""
 
+Ids: TypeAlias = NDArray[np.uint64]
+"""The 16 bytes of an id in each row, as two halves. To make UUIDs of them all would take longer than to
+compare what they name, and hardly any is asked for."""
+
 _KEPT: Final = np.dtype("<f2")
-_BYTES_BESIDE: Final = 320  # of a row, beside its numbers: two ids and the item's place
+_HALF: Final = np.dtype("<u8")
+_ID: Final = 16
 _FIRST: Final = 64
 _SPARE: Final = 8
 _MOST_GONE: Final = 0.25
 _TIE: Final = 2e-6
 
 
-class Changed(NamedTuple):
-    """What became of an item: the vector of one of its texts, or None where it has none any more."""
+class Changes(NamedTuple):
+    """What became of items: the vector of one text of each, or None where it has none any more.
 
-    item_id: UUID
-    text_id: UUID
-    vector: bytes | None
+    `items` and `texts` hold 16 bytes for each id, one after the other; `last` is the stamp of the last.
+    """
+
+    items: bytes
+    texts: bytes
+    vectors: Sequence[bytes | None]
+    last: int
 
 
 class Hit(NamedTuple):
@@ -47,9 +56,19 @@ class Snapshot(NamedTuple):
 
     model: str
     rows: Matrix
-    items: Sequence[UUID]
-    texts: Sequence[UUID]
+    item_ids: Ids
+    text_ids: Ids
     gone: NDArray[np.intp]
+
+    @property
+    def items(self) -> list[UUID]:
+        """The item of each row, those that are gone included."""
+        return list(map(_id_of, self.item_ids))
+
+    @property
+    def texts(self) -> list[UUID]:
+        """The text that each row is of."""
+        return list(map(_id_of, self.text_ids))
 
     def nearest(
         self, query: NDArray[np.float32], curve: Calibration, *, at_least: float, most: int
@@ -57,7 +76,9 @@ class Snapshot(NamedTuple):
         """Return up to `most` items that score `at_least`, best first; equal scores go by id."""
         if not len(self.rows) or not query.any() or most < 1:
             return []
-        cosines = self.rows @ query
+        # Row by row, which waits for no other thread, as a product of the whole matrix may; and where
+        # it is large, that takes two to three times as long.
+        cosines = np.vecdot(self.rows, query)
         cosines[self.gone] = -np.inf
         places = np.flatnonzero(cosines >= _floor(curve, at_least))
         if len(places) > most:
@@ -65,11 +86,11 @@ class Snapshot(NamedTuple):
             places = places[cosines[places] >= last - _TIE]
         scores = np.round(curve.scores(cosines[places]), DIGITS)
         hits = [
-            Hit(self.items[place], self.texts[place], score)
+            Hit(_id_of(self.item_ids[place]), _id_of(self.text_ids[place]), score)
             for place, score in zip(places.tolist(), scores.tolist(), strict=True)
             if score >= at_least
         ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.item_id))[:most]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.item_id.int))[:most]
 
 
 class VectorMatrix:
@@ -81,71 +102,94 @@ class VectorMatrix:
 
     def __init__(self, model: str) -> None:
         self.model = model
-        self._rows: Matrix = _room(0, 0)
-        self._items: list[UUID] = []
-        self._texts: list[UUID] = []
-        self._places: dict[UUID, int] = {}
-        self._gone: list[int] = []
+        self._rows: Matrix = np.empty((0, 0), np.float32)
+        self._items: Ids = np.empty((0, 2), _HALF)
+        self._texts: Ids = np.empty((0, 2), _HALF)
+        self._there: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._size = 0
         self._expected = 0
 
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        return self._rows.nbytes + _BYTES_BESIDE * len(self._items)
+        arrays = (self._rows, self._items, self._texts, self._there)
+        return sum(array.nbytes for array in arrays)
 
     def snapshot(self) -> Snapshot:
         """Return what it holds now."""
-        rows = self._rows[: len(self._items)]
-        gone = np.array(self._gone, np.intp)
-        return Snapshot(self.model, rows, self._items, self._texts, gone)
+        size = self._size
+        gone = np.flatnonzero(~self._there[:size])
+        return Snapshot(self.model, self._rows[:size], self._items[:size], self._texts[:size], gone)
 
     def expect(self, rows: int) -> None:
         """Make room for so many rows at the first ones, and not again and again."""
         self._expected = rows
 
-    def apply(self, changes: Sequence[Changed]) -> None:
+    def apply(self, changes: Changes) -> None:
         """Take changes in, of each item one."""
-        if self._places:
-            places = (self._places.pop(each.item_id, None) for each in changes)
-            self._gone += [place for place in places if place is not None]
-        if len(self._gone) > _MOST_GONE * len(self._items):
-            self._leave_out()
-        vectors = [each for each in changes if each.vector]
-        if not self._items and vectors:
-            self._rows = _room(
-                max(self._expected, _FIRST), len(vectors[0].vector or b"") // _KEPT.itemsize
-            )
-        size = self._rows.shape[1] * _KEPT.itemsize
-        self._add([each for each in vectors if len(each.vector or b"") == size])
+        if self._size and changes.vectors:
+            self._there[self._places(changes.items)] = False
+            if np.count_nonzero(self._there[: self._size]) < (1 - _MOST_GONE) * self._size:
+                self._leave_out()
+        self.add(changes)
 
-    def _add(self, changes: Sequence[Changed]) -> None:
-        if not changes:
+    def add(self, changes: Changes) -> None:
+        """Take in vectors of items that it does not hold."""
+        vectors = changes.vectors
+        first = next(filter(None, vectors), None)
+        if first is not None and not self._size:
+            self._rows = np.empty((0, len(first) // _KEPT.itemsize), np.float32)
+            self._make_room(max(self._expected, _FIRST))
+        size = self._rows.shape[1] * _KEPT.itemsize
+        fitting = [place for place, vector in enumerate(vectors) if vector and len(vector) == size]
+        if not fitting:
             return
-        packed = b"".join(each.vector or b"" for each in changes)
-        rows = np.frombuffer(packed, _KEPT).reshape(len(changes), -1)
-        start, end = len(self._items), len(self._items) + len(changes)
+        start, end = self._size, self._size + len(fitting)
         if end > len(self._rows):
-            more = _room(end + end // _SPARE, rows.shape[1])
-            more[:start] = self._rows[:start]
-            self._rows = more
-        self._rows[start:end] = rows
-        # The numbers first: a snapshot has as many rows as there are items.
-        self._items += [each.item_id for each in changes]
-        self._texts += [each.text_id for each in changes]
-        self._places.update((each.item_id, start + n) for n, each in enumerate(changes))
+            self._make_room(end + end // _SPARE)
+        packed = b"".join([vectors[place] or b"" for place in fitting])
+        self._rows[start:end] = np.frombuffer(packed, _KEPT).reshape(len(fitting), -1)
+        self._items[start:end] = _ids(changes.items)[fitting]
+        self._texts[start:end] = _ids(changes.texts)[fitting]
+        self._there[start:end] = True
+        self._size = end
+
+    def _places(self, items: bytes) -> list[int]:
+        """Where these items are, of those that are there."""
+        # First by the half of an id that hardly two share, for all rows at once.
+        alike = np.isin(self._items[: self._size, 1], _ids(items)[:, 1])
+        places = np.flatnonzero(alike & self._there[: self._size]).tolist()
+        wanted = {items[start : start + _ID] for start in range(0, len(items), _ID)}
+        return [place for place in places if self._items[place].tobytes() in wanted]
+
+    def _make_room(self, rows: int) -> None:
+        """Go on in larger arrays; a snapshot keeps those that it has."""
+        size, more = self._size, rows - self._size
+        self._rows = _longer(self._rows[:size], more)
+        self._items = _longer(self._items[:size], more)
+        self._texts = _longer(self._texts[:size], more)
+        self._there = _longer(self._there[:size], more)
 
     def _leave_out(self) -> None:
         """Begin anew with what is still there, beside what snapshots hold."""
-        kept = sorted(self._places.values())
-        self._rows = self._rows[kept]
-        self._items = [self._items[place] for place in kept]
-        self._texts = [self._texts[place] for place in kept]
-        self._places = {item_id: place for place, item_id in enumerate(self._items)}
-        self._gone = []
+        kept = np.flatnonzero(self._there[: self._size])
+        self._rows, self._there = self._rows[kept], self._there[kept]
+        self._items, self._texts = self._items[kept], self._texts[kept]
+        self._size = len(kept)
 
 
-def _room(rows: int, numbers: int) -> Matrix:
-    return np.empty((rows, numbers), np.float32)
+def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
+    made = np.empty((len(array) + more, *array.shape[1:]), array.dtype)
+    made[: len(array)] = array
+    return made
+
+
+def _ids(packed: bytes) -> Ids:
+    return np.frombuffer(packed, _HALF).reshape(-1, 2)
+
+
+def _id_of(halves: Ids) -> UUID:
+    return UUID(bytes=halves.tobytes())
 
 
 def _floor(curve: Calibration, at_least: float) -> float:

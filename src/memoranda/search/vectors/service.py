@@ -8,7 +8,6 @@ from uuid import UUID
 from anyio import to_thread
 
 from memoranda.search.embedders.choice import Embedders
-from memoranda.search.embedders.one_thread import one_thread
 from memoranda.search.vectors.cache import VectorCache
 from memoranda.search.vectors.matrix import Hit, Snapshot
 from memoranda.search.vectors.queries import QueryVectors
@@ -85,8 +84,7 @@ class Vectors:
             return Nearest([], snapshot.model, bare=True)
 
         def compare() -> list[Hit]:
-            with one_thread():
-                return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
+            return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
 
         if snapshot.rows.size <= SMALL:
             return Nearest(compare(), snapshot.model)

@@ -12,7 +12,8 @@ from uuid import UUID
 
 from sqlalchemy import BindParameter, bindparam, delete, func, select, update
 
-from memoranda.storage import Row, Transaction, one_of, upsert
+from memoranda.search.vectors.matrix import Changes
+from memoranda.storage import Row, Transaction, id_bytes, one_of, upsert
 from memoranda.storage.signals import EMBEDDING, signal
 from memoranda.storage.tables import search_models, search_vectors
 
@@ -21,6 +22,7 @@ TRIES: Final = 3
 DROPPED: Final = -1
 """The failures of a row that stands only so that caches forget the vector that it had."""
 
+_FREE: Final = {"lease_owner": None, "lease_until": None}
 _OF = search_vectors.c
 _collection: BindParameter[str] = bindparam("in_collection")
 _model: BindParameter[str] = bindparam("of_model")
@@ -29,9 +31,8 @@ _OF_MODEL = (_OF.collection == _collection) & (_OF.model == _model)
 _OF_ITEM = (_OF.collection == _collection) & (_OF.item_id == _item) & (_OF.failures != DROPPED)
 _UNMADE = _OF_MODEL & _OF.vector.is_(None) & (_OF.failures != DROPPED)
 
-FIRST_TURN: Final = upsert(search_models, ["scope_id", "collection"], add=["stamp"]).returning(
-    search_models.c.model, search_models.c.stamp
-)
+NEXT_STAMP: Final = upsert(search_models, ["scope_id", "collection"], add=["stamp"])
+FIRST_TURN: Final = NEXT_STAMP.returning(search_models.c.model, search_models.c.stamp)
 TURN: Final = (
     update(search_models)
     .where(search_models.c.collection == _collection)
@@ -51,6 +52,12 @@ WANT: Final = upsert(
     search_vectors,
     ["scope_id", "collection", "item_id", "model"],
     set_=["text_id", "vector", "stamp", "failures", "retry_at", "lease_owner", "lease_until"],
+)
+# Its stamp is the one that the transaction has just dealt out, without a round trip that fetches it.
+WANT_NEXT: Final = WANT.values(
+    stamp=select(search_models.c.stamp)
+    .where(search_models.c.collection == _collection)
+    .scalar_subquery()
 )
 DROP: Final = (
     update(search_vectors)
@@ -148,10 +155,13 @@ def want(
     """
     if not models:
         return
-    serving, stamp = turn(tx, collection, 1, first=models[0])
-    _want(tx, collection, [item_id], [text_id], models[0], last=stamp)
-    if serving != models[0] and serving in models:
-        _want(tx, collection, [item_id], [text_id], serving, last=stamp)
+    if len(models) == 1:
+        _want_next(tx, collection, item_id, text_id, models[0])
+    else:
+        serving, stamp = turn(tx, collection, 1, first=models[0])
+        _want(tx, collection, [item_id], [text_id], models[0], last=stamp)
+        if serving != models[0] and serving in models:
+            _want(tx, collection, [item_id], [text_id], serving, last=stamp)
     signal(tx, EMBEDDING)
 
 
@@ -169,7 +179,7 @@ def drop(tx: Transaction, collection: str, item_ids: Sequence[UUID]) -> None:
     if turned is not None:
         first = turned.stamp - len(item_ids) + 1
         of = {"in_collection": collection, "now": tx.now}
-        tx.run_many(
+        tx.send_many(
             DROP,
             [
                 {**of, "of_item": item_id, "new_stamp": stamp}
@@ -185,11 +195,13 @@ def carry(tx: Transaction, collection: str, from_id: UUID, to_id: UUID, text_id:
         return
     of = {"in_collection": collection, "of_item": from_id}
     if from_id == to_id:
-        tx.run(RENAME, **of, to_text=text_id, new_stamp=turned.stamp)
+        tx.send(RENAME, **of, to_text=text_id, new_stamp=turned.stamp)
         return
     named = {"item_id": to_id, "text_id": text_id, "stamp": turned.stamp}
-    _put(tx, collection, [row._asdict() | named for row in tx.all(OF_ITEM, **of)])
-    tx.run(DROP, **of, now=tx.now, new_stamp=turned.stamp - 1)
+    kept = {"collection": collection, **_FREE}
+    rows = [row._asdict() | named | kept for row in tx.all(OF_ITEM, **of)]
+    tx.send_many(WANT, rows)
+    tx.send(DROP, **of, now=tx.now, new_stamp=turned.stamp - 1)
 
 
 def current(
@@ -206,13 +218,15 @@ def serving(tx: Transaction, collection: str) -> Serving | None:
     return None if row is None else Serving(*row)
 
 
-def changes(tx: Transaction, collection: str, model: str, after: int, most: int) -> list[Row]:
-    """Return up to `most` rows of (item_id, text_id, vector, stamp) that changed after a stamp, in order.
+def changes(tx: Transaction, collection: str, model: str, after: int, most: int) -> Changes:
+    """Return up to `most` changes after a stamp, in the order of their stamps.
 
-    No vector means that the item has none (any more); such rows are left out from stamp 0 on.
+    No vector means that the item has none (any more); such items are left out from stamp 0 on.
     """
     statement = MADE_SINCE if after else MADE
-    return tx.all(statement, in_collection=collection, of_model=model, after=after, most=most)
+    rows = tx.plain(statement, in_collection=collection, of_model=model, after=after, most=most)
+    items, texts, vectors, stamps = zip(*rows, strict=True) if rows else ((), (), (), (after,))
+    return Changes(id_bytes(items), id_bytes(texts), vectors, stamps[-1])
 
 
 def rows_of(tx: Transaction, collection: str, model: str) -> int:
@@ -294,6 +308,13 @@ def _turn_if_any(tx: Transaction, collection: str, stamps: int) -> Row | None:
     return tx.one(TURN, in_collection=collection, more=stamps)
 
 
+def _want_next(tx: Transaction, collection: str, item_id: UUID, text_id: UUID, model: str) -> None:
+    """`turn` and `_want` where no model but this is asked for, so that it is the same which one serves."""
+    tx.send(NEXT_STAMP, collection=collection, model=model, stamp=1, since=tx.now)
+    named = {"item_id": item_id, "text_id": text_id, "in_collection": collection}
+    tx.send(WANT_NEXT, **named, **_unmade(collection, model))
+
+
 def _want(
     tx: Transaction,
     collection: str,
@@ -303,12 +324,13 @@ def _want(
     *,
     last: int,
 ) -> None:
-    unmade = {"model": model, "vector": None, "failures": 0, "retry_at": None}
+    unmade = _unmade(collection, model)
     named = zip(items, texts, range(last - len(items) + 1, last + 1), strict=True)
     rows = ({"item_id": item, "text_id": text, "stamp": stamp} for item, text, stamp in named)
-    _put(tx, collection, [row | unmade for row in rows])
+    tx.send_many(WANT, [row | unmade for row in rows])
 
 
-def _put(tx: Transaction, collection: str, rows: Sequence[dict[str, object]]) -> None:
-    free = {"collection": collection, "lease_owner": None, "lease_until": None}
-    tx.run_many(WANT, [row | free for row in rows])
+def _unmade(collection: str, model: str) -> dict[str, object]:
+    """The state of a vector that nobody has made or makes."""
+    made = {"vector": None, "failures": 0, "retry_at": None}
+    return {"collection": collection, "model": model, **made, **_FREE}

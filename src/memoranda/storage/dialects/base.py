@@ -65,7 +65,10 @@ class Backend(ABC):
     @staticmethod
     @abstractmethod
     def lock_schema(connection: Connection) -> None:
-        """Until the transaction ends, hold off whoever wants to change the schema too."""
+        """Until the transaction ends, hold off whoever wants to change the schema too.
+
+        Raises `StorageUnavailable` where nothing may be made there.
+        """
 
     @staticmethod
     @abstractmethod

@@ -18,7 +18,8 @@ from memoranda.storage.compiler import ScopedCompiler, ScopedNames
 from memoranda.storage.dialects import postgres_schema, postgres_scrub
 from memoranda.storage.dialects.base import Backend
 from memoranda.storage.dialects.crew import Crew
-from memoranda.storage.dialects.postgres_session import PostgresConnection, Session
+from memoranda.storage.dialects.postgres_cursor import PostgresConnection
+from memoranda.storage.dialects.postgres_session import Session
 from memoranda.storage.errors import ConstraintViolated, LostRace, StorageBusy, StorageUnavailable
 from memoranda.storage.guard import GuardError
 from memoranda.storage.scope import Scope
@@ -122,6 +123,7 @@ class PostgresBackend(Backend):
     @staticmethod
     def lock_schema(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})")
+        postgres_schema.refuse_closed_schema(connection)
 
     @staticmethod
     def install(connection: Connection) -> None:
@@ -152,6 +154,9 @@ def connect(url: str) -> PostgresConnection:
     )
     # Every statement is a constant of a store, so all of them may stay prepared.
     connection.prepared_max = 1000
+    # What is read again and again is in memory. The server's own guess of a turning disk makes it read
+    # all that a short list could be of, and sort that, while a new table's sizes are unknown to it.
+    connection.execute("SET random_page_cost = 1.1")
     return connection
 
 

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import psycopg
 from sqlalchemy import Table
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import Connection, make_url
 
-from memoranda.storage.errors import UnsafeRole
+from memoranda.storage.errors import StorageUnavailable, UnsafeRole
 from memoranda.storage.scope import NIL, Tenant, Through, tenancy_of
 from memoranda.storage.tables import APPEND_ONLY, FIXED_COLUMNS, METADATA
 from memoranda.storage.version import VERSION_TABLE, require_own
@@ -41,6 +41,27 @@ The PostgreSQL role {role!r} could look past row-level security ({why}), so Memo
 Make a role that can't, and give it the database:
   CREATE ROLE memoranda LOGIN PASSWORD '…' NOSUPERUSER NOBYPASSRLS;
   CREATE DATABASE memoranda OWNER memoranda;"""
+
+_MAY_CREATE: Final = """
+SELECT quote_ident(current_user), quote_ident(current_database()), quote_ident(current_schema()),
+       has_schema_privilege(current_schema(), 'CREATE')
+"""
+_HOW_TO_LET_IN: Final = """\
+The PostgreSQL role {role} may not make tables in the database {database}, so nothing was made there. \
+Let an administrator run this in that database, then start again:
+  GRANT USAGE, CREATE ON SCHEMA {schema} TO {role};"""
+
+
+def refuse_closed_schema(connection: Connection) -> None:
+    """Raise `StorageUnavailable`, saying what to grant, where the role may not make the tables.
+
+    Since PostgreSQL 15 that is so in `public` for everybody but the database's owner.
+    """
+    role, database, schema, may_create = connection.exec_driver_sql(_MAY_CREATE).one()
+    if not may_create:  # None where there is no schema that it may so much as look into
+        raise StorageUnavailable(
+            _HOW_TO_LET_IN.format(role=role, database=database, schema=schema or "public")
+        )
 
 
 def refuse_unsafe_role(connection: psycopg.Connection[tuple[Any, ...]]) -> None:

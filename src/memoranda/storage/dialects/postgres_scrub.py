@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from memoranda.storage.dialects.postgres_session import LOCK_SECONDS, PostgresConnection
+from memoranda.storage.dialects.postgres_cursor import PostgresConnection
+from memoranda.storage.dialects.postgres_session import LOCK_SECONDS
 from memoranda.storage.tables import METADATA
 
 # Of a table without rows no samples are taken, and the old ones would stay.

@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import psycopg
 from psycopg import errors
 from psycopg.pq import ExecStatus
 
+from memoranda.storage.dialects.postgres_cursor import COMMIT, PostgresConnection, PostgresCursor
 from memoranda.storage.dialects.postgres_schema import SETTING
 from memoranda.storage.errors import LostRace, StorageUnavailable
 from memoranda.storage.scope import Scope
@@ -19,8 +20,6 @@ from memoranda.storage.work import Work
 
 if TYPE_CHECKING:
     from memoranda.storage.dialects.base import Backend
-
-PostgresConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 # How long a transaction waits for a lock before it answers storage_busy.
 LOCK_SECONDS: Final = 10
@@ -63,11 +62,12 @@ class Session:
                 _command(connection, b"ROLLBACK")
                 return None
             value = self._backend.run(work, self._cursor)
+            # What is sent may run until now, and so can be cancelled until now.
+            _commit(connection, self._cursor)
             work.end()
-            _commit(connection)
         except BaseException:
             work.end()
-            _roll_back(connection)
+            _roll_back(connection, self._cursor)
             raise
         finally:
             # A cancel request may still be under way: no other transaction gets this connection.
@@ -86,7 +86,7 @@ class Session:
             else:
                 return self._connection
         self._connection = self._connect()
-        self._cursor = self._connection.cursor()
+        self._cursor = PostgresCursor(self._connection)
         _command(self._connection, begin)
         return self._connection
 
@@ -113,10 +113,14 @@ def _begin(scope: Scope, *, writes: bool) -> bytes:
     ).encode()
 
 
-def _commit(connection: PostgresConnection) -> None:
+def _commit(connection: PostgresConnection, cursor: PostgresCursor) -> None:
+    """Keep what was written; whatever was sent and not yet answered goes ahead, and fails as itself."""
     try:
-        _command(connection, b"COMMIT")
-    except psycopg.OperationalError as error:
+        if cursor.under_way:
+            cursor.commit()
+        else:
+            _command(connection, COMMIT.encode())
+    except psycopg.Error as error:
         if connection.closed:
             raise StorageUnavailable(
                 "The connection to PostgreSQL was lost during the commit, so the write may or may "
@@ -126,9 +130,14 @@ def _commit(connection: PostgresConnection) -> None:
         raise
 
 
-def _roll_back(connection: PostgresConnection) -> None:
+def _roll_back(connection: PostgresConnection, cursor: PostgresCursor) -> None:
     try:
-        if not connection.closed:
+        failed = cursor.drop()
+        if connection.closed:
+            return
+        if failed:
+            connection.rollback()  # the driver's own also forgets what is prepared
+        else:
             _command(connection, b"ROLLBACK")
     except psycopg.Error:
         connection.close()

@@ -17,7 +17,12 @@ from memoranda.storage.compiler import ScopedCompiler, ScopedNames
 from memoranda.storage.dialects import sqlite_schema
 from memoranda.storage.dialects.base import Backend
 from memoranda.storage.dialects.crew import Crew
-from memoranda.storage.dialects.sqlite_connection import BUSY_SECONDS, connect, look_while_running
+from memoranda.storage.dialects.sqlite_connection import (
+    BUSY_SECONDS,
+    SqliteCursor,
+    connect,
+    look_while_running,
+)
 from memoranda.storage.dialects.sqlite_scrub import Scrubber
 from memoranda.storage.dialects.sqlite_writer import Writer
 from memoranda.storage.errors import ConstraintViolated, StorageBusy, StorageUnavailable
@@ -147,7 +152,7 @@ class Reader:
     def __init__(self, backend: Backend, connection: sqlite3.Connection) -> None:
         self._backend = backend
         self._connection = connection
-        self._cursor = connection.cursor()
+        self._cursor = connection.cursor(SqliteCursor)
         self._look = look_while_running(connection)
 
     def serve(self, work: Work[Any]) -> None:

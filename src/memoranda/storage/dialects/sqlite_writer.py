@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memoranda.storage.dialects.crew import closed
-from memoranda.storage.dialects.sqlite_connection import look_while_running
+from memoranda.storage.dialects.sqlite_connection import SqliteCursor, look_while_running
 from memoranda.storage.work import Work, deliver
 
 if TYPE_CHECKING:
@@ -194,5 +194,5 @@ class Writer:
 
     def _reconnect(self) -> None:
         self._connection = self._connect()
-        self._cursor = self._connection.cursor()
+        self._cursor = self._connection.cursor(SqliteCursor)
         self._look = look_while_running(self._connection)

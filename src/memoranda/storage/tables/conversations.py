@@ -58,6 +58,22 @@ conversations = table(
         name="a_conversations_agent_is_of_its_organization",
         ondelete="CASCADE",
     ),
+    Index(
+        "conversations_of_users",
+        "user_id",
+        "organization_id",
+        "id",
+        sqlite_where=text("user_id IS NOT NULL"),
+        postgresql_where=text("user_id IS NOT NULL"),
+    ),
+    Index(
+        "conversations_of_agents",
+        "agent_id",
+        "organization_id",
+        "id",
+        sqlite_where=text("agent_id IS NOT NULL"),
+        postgresql_where=text("agent_id IS NOT NULL"),
+    ),
     CheckConstraint("length >= 0", name="length_counts_messages"),
     CheckConstraint("generation >= 1", name="generations_count_from_one"),
 )

@@ -62,6 +62,7 @@ knowledge_sources = table(
         sqlite_where=_PLATFORM,
         postgresql_where=_PLATFORM,
     ),
+    Index("knowledge_sources_by_age", "organization_id", "id"),
     Index("knowledge_sources_by_status", "organization_id", "status", "updated_at"),
     tenancy=Tenant(platform="null"),
 )

@@ -118,13 +118,10 @@ memories = table(
         sqlite_where=text("live = 1 AND expires_at IS NOT NULL"),
         postgresql_where=text("live AND expires_at IS NOT NULL"),
     ),
-    Index(
-        "memories_of_users",
-        "organization_id",
-        "user_id",
-        sqlite_where=text("user_id IS NOT NULL"),
-        postgresql_where=text("user_id IS NOT NULL"),
-    ),
+    # Of each user, and of none, in both orders of lists. The organization comes second, so that these
+    # never look as good as the indexes that begin with it.
+    Index("memories_of_users", "user_id", "organization_id", "id"),
+    Index("memories_of_users_by_recency", "user_id", "organization_id", "recorded_at", "id"),
     Index(
         "spaced_memories",
         "organization_id",

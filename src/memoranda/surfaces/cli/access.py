@@ -139,6 +139,15 @@ async def create_key(
     ] = "",
     user: User = None,
     agent: Agent = None,
+    space: Annotated[
+        UUID | None,
+        typer.Option(
+            "--space",
+            metavar="ID",
+            parser=id_of("`memoranda tools spaces`"),
+            help="The key calls the tools of this space and does nothing else.",
+        ),
+    ] = None,
     expires_at: Annotated[
         datetime | None,
         typer.Option(
@@ -159,6 +168,7 @@ async def create_key(
         name=name,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
+        space_id=space,
         expires_at=expires_at,
     )
     kept = "Keep the key: it can't be shown again."

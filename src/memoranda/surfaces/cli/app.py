@@ -11,9 +11,11 @@ from memoranda.surfaces.cli import (
     demo,
     doctor,
     embedder,
+    exchange,
     exits,
     finding,
     knowledge,
+    mcp,
     memories,
     memory_changes,
     migrate,
@@ -21,6 +23,7 @@ from memoranda.surfaces.cli import (
     removal,
     runs,
     serve,
+    tools,
 )
 from memoranda.surfaces.cli.help import PlainRoot
 from memoranda.surfaces.cli.options import Db, Json, Organization
@@ -76,7 +79,9 @@ _memories = memories.register(app)
 memory_changes.register(_memories)
 finding.register(app, _memories)
 proposals.register(app, _memories)
+tools.register(app)
 removal.register(_memories)
+exchange.register(app)
 app.add_typer(knowledge.knowledge, name="knowledge")
 app.add_typer(conversations.conversations, name="conversations")
 app.add_typer(embedder.embedder, name="embedder")
@@ -88,6 +93,7 @@ app.add_typer(access.agents, name="agents")
 app.add_typer(access.keys, name="keys")
 closed_verb(app, "serve")(serve.serve)
 verb(app, "worker")(serve.worker)
+closed_verb(app, "mcp")(mcp.mcp)
 closed_verb(app, "migrate")(migrate.migrate)
 closed_verb(app, "doctor")(doctor.doctor)
 closed_verb(app, "demo")(demo.demo)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli import exits, mcp
 from memoranda.surfaces.cli.output import Answer, console_for, print_json
 from memoranda.surfaces.cli.session import Choices, Session, opened
-from memoranda.words.errors import Invalid, Unavailable
+from memoranda.words.errors import Invalid, NotFound, Unavailable
 
 if TYPE_CHECKING:
     from memoranda.settings import Settings
@@ -94,7 +94,9 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
     from memoranda.storage.health import shown
 
     async with opened(choices, settings) as at:
-        app = importlib.import_module(f"{HTTP}.app").create_app(at.memoranda, work=settings.worker)
+        app = importlib.import_module(f"{HTTP}.app").create_app(
+            at.memoranda, work=settings.worker, beside=_beside(at.memoranda)
+        )
         config = uvicorn.Config(
             app,
             log_level="warning",
@@ -112,6 +114,14 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
             about = {"url": url, "database": shown(settings.db)}
             _announce(choices, about, f"Serving {url} from {about['database']}\n{_KEY} {_STOP}")
             await server.serve(sockets=[listening])
+
+
+def _beside(memoranda: Any) -> list[Any]:
+    """What is served beside the routes: MCP, where it is installed."""
+    try:
+        return [mcp.module("streamable").make_endpoint(memoranda)]
+    except NotFound:
+        return []
 
 
 _KEY: Final = "Every request needs a key: memoranda keys create --role owner."

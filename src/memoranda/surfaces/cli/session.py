@@ -74,19 +74,23 @@ class Session:
 
 @asynccontextmanager
 async def opened(
-    choices: Choices, settings: "Settings | None" = None, *, reads: bool = False
+    choices: Choices,
+    settings: "Settings | None" = None,
+    *,
+    reads: bool = False,
+    work: bool = False,
 ) -> AsyncIterator[Session]:
     """Open the database that was chosen, acting as owner of the organization that was chosen.
 
     Who only `reads` makes no database: `NotFound` where there is none, but for the file that
-    is used when none is named.
+    is used when none is named. With `work`, the worker runs meanwhile.
     """
     from memoranda.app import Memoranda
 
     settings = settings or choices.settings()
     if reads:
         _check_there(settings.db)
-    async with Memoranda.open(settings.db, settings=settings) as memoranda:
+    async with Memoranda.open(settings.db, settings=settings, work=work) as memoranda:
         yield Session(memoranda, await _owner(memoranda, choices.organization), choices)
 
 

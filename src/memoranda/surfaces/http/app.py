@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -19,13 +19,16 @@ from memoranda.surfaces.http import (
     briefs,
     conversations,
     events,
+    exchange,
     health,
     knowledge,
     memories,
     proposals,
     removal,
     runs,
+    tools,
 )
+from memoranda.surfaces.http.beside import Beside, route_to
 from memoranda.surfaces.http.errors import MethodNotAllowed
 from memoranda.surfaces.http.operation import Operation
 from memoranda.surfaces.http.problems import Problem, response_to, tell_problems
@@ -35,11 +38,13 @@ ROOMS: Final[tuple[APIRouter, ...]] = (
     briefs.routes,
     proposals.routes,  # before memories: no id is called proposals
     removal.routes,
+    exchange.routes,
     memories.routes,
     knowledge.routes,
     conversations.routes,
     runs.routes,
     events.routes,
+    tools.routes,
     access.routes,
     health.routes,
 )
@@ -62,10 +67,13 @@ class Api(FastAPI):
         return described
 
 
-def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
+def create_app(
+    memoranda: Memoranda, *, work: bool = False, beside: Sequence[Beside] = ()
+) -> FastAPI:
     """Make the application over an opened Memoranda, which stays the caller's to close.
 
-    With `work`, a worker takes in what is added for as long as the application runs.
+    With `work`, a worker takes in what is added for as long as the application runs. What is
+    `beside` the routes stands behind the same keys.
     """
     app = Api(
         title="Memoranda",
@@ -75,7 +83,7 @@ def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # a redirect would repeat a Host that the caller chose
         generate_unique_id_function=_operation_id,
-        lifespan=lambda _: _working(memoranda) if work else _idle(),
+        lifespan=lambda _: _running(memoranda, work, beside),
     )
     app.state.memoranda = memoranda
     app.state.addresses = frozenset(
@@ -86,6 +94,7 @@ def create_app(memoranda: Memoranda, *, work: bool = False) -> FastAPI:
     )
     for room in ROOMS:
         app.include_router(room)
+    app.router.routes.extend(map(route_to, beside))
     tell_problems(app)
     app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _method_not_allowed)
     return app
@@ -119,13 +128,16 @@ def _operation_id(route: APIRoute) -> str:
 
 
 @asynccontextmanager
-async def _idle() -> AsyncIterator[None]:
-    yield
-
-
-@asynccontextmanager
-async def _working(memoranda: Memoranda) -> AsyncIterator[None]:
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(memoranda.worker.run)
-        yield
-        tasks.cancel_scope.cancel()
+async def _running(
+    memoranda: Memoranda,
+    work: bool,  # noqa: FBT001 - a lambda hands it on
+    beside: Sequence[Beside],
+) -> AsyncIterator[None]:
+    async with AsyncExitStack() as lasting:
+        for each in beside:
+            await lasting.enter_async_context(each.running())
+        async with anyio.create_task_group() as tasks:
+            if work:
+                tasks.start_soon(memoranda.worker.run)
+            yield
+            tasks.cancel_scope.cancel()

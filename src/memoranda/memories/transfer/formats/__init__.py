@@ -1,0 +1,1 @@
+"""One file for each form that memories come in: from what was parsed to entries, without any effect."""

@@ -1,0 +1,212 @@
+"""`memoranda tools`: what may be called, a call, and what people say of agents' calls."""
+
+import json
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import typer
+from rich.text import Text
+
+from memoranda.surfaces.cli.names import whose
+from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, id_of
+from memoranda.surfaces.cli.output import Answer, listing
+from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
+from memoranda.surfaces.cli.verbs import room, verb
+from memoranda.words.errors import Invalid
+from memoranda.words.text import clean
+
+ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="A tool's name.")]
+AgentName = Annotated[
+    str, typer.Argument(metavar="AGENT", help="An agent, by slug, id or external id.")
+]
+ApprovalId = Annotated[
+    UUID,
+    typer.Argument(
+        metavar="ID", parser=id_of("`memoranda tools approvals`"), help="The approval's id."
+    ),
+]
+SpaceId = Annotated[
+    UUID,
+    typer.Argument(metavar="ID", parser=id_of("`memoranda tools spaces`"), help="The space's id."),
+]
+Said = Literal["allow", "ask", "deny", "default"]
+Status = Literal["waiting", "approved", "denied", "failed"]
+
+
+async def tools(at: Session, *, agent: Agent = None) -> Answer:
+    """List the tools, and what an agent may do with each; call them, and decide what agents ask for."""
+    if agent is None:
+        offers = await at.memoranda.tools.offers(at.who)
+        rows = [(each.name, each.effect, each.decision, each.description) for each in offers]
+        columns = ("tool", "it", "you", "~what it is for")
+        return Answer(listing(offers), lambda: listed(columns, rows, empty="There is no tool."))
+    policies = await at.memoranda.tool_policies.of(at.who, agent)
+    said = [(each.tool, each.decision, each.set_at or "default") for each in policies]
+    columns = ("tool", "the agent", "since")
+    return Answer(listing(policies), lambda: listed(columns, said, empty="There is no tool."))
+
+
+async def call(
+    at: Session,
+    tool: ToolName,
+    arguments: Annotated[
+        str, typer.Argument(metavar="JSON", help='The arguments, such as {"query": "Ghent"}.')
+    ] = "{}",
+    *,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="KEY", help="The same call under the same key is done once."),
+    ] = None,
+    run: Run = None,
+    conversation: Conversation = None,
+) -> Answer:
+    """Call a tool as an agent would, and print what a model would be answered."""
+    from memoranda.tools.models import Course
+
+    invoked = await at.memoranda.tools.invoke(
+        at.who, tool, _parsed(arguments), key=key, course=Course(run, conversation)
+    )
+    answered = clean(json.dumps(invoked.answer, ensure_ascii=False, indent=2))
+    return Answer(invoked.answer, lambda: [Text(answered)])
+
+
+async def policy(
+    at: Session,
+    agent: AgentName,
+    tool: ToolName,
+    decision: Annotated[
+        Said,
+        typer.Argument(
+            metavar="allow|ask|deny|default",
+            help="Done at once, put before a person, or refused; default takes it back.",
+        ),
+    ],
+) -> Answer:
+    """Say what an agent may do with a tool, from its next call on."""
+    from memoranda.tools.models import Decision
+
+    policies = at.memoranda.tool_policies
+    said = await (
+        policies.unset(at.who, agent, tool)
+        if decision == "default"
+        else policies.set(at.who, agent, tool, Decision(decision))
+    )
+    return Answer(said, lambda: [card({"agent": agent, "tool": said.tool, "may": said.decision})])
+
+
+async def approvals(
+    at: Session,
+    *,
+    status: Annotated[
+        Status,
+        typer.Option("--status", metavar="waiting|approved|denied|failed", help="Which ones."),
+    ] = "waiting",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Answer:
+    """List the calls that wait for a person, or that one has decided."""
+    from memoranda.tools.models import ApprovalStatus
+
+    page = await at.memoranda.approvals.page(
+        at.who, status=ApprovalStatus(status), limit=limit, cursor=cursor
+    )
+    askers = await whose(at, page.items, nobody="nobody")
+    rows = [
+        (entry(_plain(each.arguments or each.answer), each.id), each.tool, asker, each.created_at)
+        for each, asker in zip(page.items, askers, strict=True)
+    ]
+    empty = "No call waits for anybody." if status == "waiting" else f"None is {status}."
+    return page_answer(page, ("@what", "tool", "~asked by", "since"), rows, empty)
+
+
+async def approve(at: Session, approval_id: ApprovalId) -> Answer:
+    """Let a waiting call be done now."""
+    decided = await at.memoranda.approvals.approve(at.who, approval_id)
+    return Answer(decided, lambda: [card({decided.status: decided.id, **(decided.answer or {})})])
+
+
+async def deny(at: Session, approval_id: ApprovalId) -> Answer:
+    """Let a waiting call not be done."""
+    decided = await at.memoranda.approvals.deny(at.who, approval_id)
+    return Answer(decided, lambda: [card({"denied": decided.id, "tool": decided.tool})])
+
+
+async def calls(
+    at: Session, *, run: Run = None, limit: Limit = 50, cursor: Cursor = None
+) -> Answer:
+    """List the journal of calls, the newest first."""
+    page = await at.memoranda.tool_calls.page(at.who, run_id=run, limit=limit, cursor=cursor)
+    callers = await whose(at, page.items, nobody="an owner")
+    rows = [
+        (when(each.created_at), each.tool, each.code or each.outcome, caller, each.milliseconds)
+        for each, caller in zip(page.items, callers, strict=True)
+    ]
+    columns = ("when", "tool", "outcome", "~by", "#ms")
+    return page_answer(page, columns, rows, "No tool was called yet.")
+
+
+async def spaces(at: Session, *, limit: Limit = 50, cursor: Cursor = None) -> Answer:
+    """List the nodes of workflows that call tools."""
+    page = await at.memoranda.tool_spaces.page(at.who, limit=limit, cursor=cursor)
+    rows = [
+        (entry(f"{each.workflow_id} {each.node_id}", each.id), ", ".join(each.tools))
+        for each in page.items
+    ]
+    empty = (
+        "There is no space yet. Publish one with: memoranda tools publish WORKFLOW NODE --tool TOOL"
+    )
+    return page_answer(page, ("@workflow and node", "~tools"), rows, empty)
+
+
+async def publish(
+    at: Session,
+    workflow: Annotated[str, typer.Argument(metavar="WORKFLOW", help="The workflow's own id.")],
+    node: Annotated[str, typer.Argument(metavar="NODE", help="The node's own id.")],
+    *,
+    tool: Annotated[
+        list[str],
+        typer.Option("--tool", metavar="TOOL", help="A tool that it calls; give it once for each."),
+    ],
+    agent: Agent = None,
+) -> Answer:
+    """Let a node of a workflow call tools. Its memories are its own."""
+    space = await at.memoranda.tool_spaces.publish(
+        at.who, workflow, node, agent_id=await at.agent_id(agent), tools=tool
+    )
+    return Answer(space, lambda: [card({"space": space.id, "tools": ", ".join(space.tools)})])
+
+
+async def withdraw(at: Session, space_id: SpaceId) -> Answer:
+    """Take a space away: its keys open nothing from now on."""
+    space = await at.memoranda.tool_spaces.withdraw(at.who, space_id)
+    return Answer(space, lambda: [card({"withdrawn": space.id})])
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        raise Invalid(
+            'The arguments are no JSON: write an object such as {"query": "Ghent"}.',
+            field="arguments",
+        ) from None
+
+
+def _plain(value: object) -> object:
+    """A value in a line of a card: what has parts as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of tools to the root."""
+    made = room(app, "tools", tools)
+    verb(made, "call")(call)
+    verb(made, "policy")(policy)
+    verb(made, "approvals", reads=True)(approvals)
+    verb(made, "approve")(approve)
+    verb(made, "deny")(deny)
+    verb(made, "calls", reads=True)(calls)
+    verb(made, "spaces", reads=True)(spaces)
+    verb(made, "publish")(publish)
+    verb(made, "withdraw")(withdraw)

@@ -1,0 +1,1 @@
+"""Approvals: calls that wait for a person, who lets them be done or not."""

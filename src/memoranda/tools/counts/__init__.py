@@ -1,0 +1,1 @@
+"""How often runs have called tools."""

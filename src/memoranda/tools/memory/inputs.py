@@ -1,0 +1,100 @@
+"""What the memory tool is asked. The words of each field are what a model reads."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from memoranda.tools.models import Input
+
+MOST_LISTED = 50
+
+Names = Annotated[list[str], Field(max_length=20)]
+Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="At most so many, 1 to 50.")]
+Cursor = Annotated[
+    str | None, Field(description="next_cursor of the page before, to go on from there.")
+]
+MemoryId = Annotated[UUID, Field(description="The id of a memory, as recall and list give it.")]
+Version = Annotated[
+    int,
+    Field(
+        ge=1,
+        description="The version that you read. If it has changed since, nothing is done and you are "
+        "told what it says now.",
+    ),
+]
+
+
+class Remember(Input):
+    """Something to keep."""
+
+    content: Annotated[
+        str, Field(description="One fact in a sentence or two that stand by themselves.")
+    ]
+    title: Annotated[str | None, Field(description="A short name for it.")] = None
+    category: Annotated[str | None, Field(description="One word for its kind.")] = None
+    tags: Annotated[Names, Field(default_factory=list, description="Words to filter by later.")]
+    expires_at: Annotated[
+        datetime | None,
+        Field(description="When it stops being true: a time with a zone. Leave it out for never."),
+    ] = None
+    attribute: Annotated[
+        str | None,
+        Field(
+            description="What it is a value of, as observation.NAME or preference.NAME. A later "
+            "memory with the same attribute replaces it."
+        ),
+    ] = None
+
+
+class Recall(Input):
+    """A question to the memories."""
+
+    query: Annotated[str, Field(description="What you want to know, in plain words.")]
+    categories: Annotated[Names, Field(default_factory=list, description="Only memories of one of these.")]
+    tags: Annotated[Names, Field(default_factory=list, description="Only memories with one of these.")]
+    limit: Limit = 10
+    cursor: Cursor = None
+
+
+class List(Input):
+    """A page of the memories, the newest first."""
+
+    categories: Annotated[Names, Field(default_factory=list, description="Only memories of one of these.")]
+    tags: Annotated[Names, Field(default_factory=list, description="Only memories with one of these.")]
+    limit: Limit = 20
+    cursor: Cursor = None
+
+
+class Get(Input):
+    """One memory."""
+
+    memory_id: MemoryId
+
+
+class Patch(Input):
+    """What is to change. What is left out stays; null empties what may be empty."""
+
+    content: Annotated[str | None, Field(description="What it is to say; it can't be empty.")] = (
+        None
+    )
+    title: str | None = None
+    category: str | None = None
+    tags: Names | None = None
+    expires_at: datetime | None = None
+
+
+class Update(Input):
+    """A change of one memory."""
+
+    memory_id: MemoryId
+    expected_version: Version
+    patch: Patch
+
+
+class Forget(Input):
+    """A memory to forget."""
+
+    memory_id: MemoryId
+    expected_version: Version

@@ -1,0 +1,56 @@
+"""What the memory tool reads."""
+
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.memories.finding.asked import MOST_FOUND
+from memoranda.memories.service import Memories
+from memoranda.tools.memory.answers import Listed, Recalled, ToolMemory, fitting
+from memoranda.tools.memory.inputs import Get, List, Recall
+from memoranda.tools.models import Course
+from memoranda.words.cursor import make_cursor, make_seen_cursor, read_seen_cursor
+
+
+class Reading:
+    """The reading half of the memory tool. An answer has at most about `chars` characters."""
+
+    def __init__(self, memories: Memories, chars: int) -> None:
+        self._memories = memories
+        self._chars = chars
+
+    async def recall(self, who: Principal, asked: Recall, _course: Course) -> Recalled:
+        """The best of what has to do with the question, and was not given on the pages before."""
+        listing = f"recall of {asked.query}"
+        seen = read_seen_cursor(listing, asked.cursor)
+        found = await self._memories.search(
+            who, asked.query, limit=MOST_FOUND, categories=asked.categories, tags=asked.tags
+        )
+        unseen = [each for each in found.results if each.memory.id not in seen]
+        shown = fitting(list(map(ToolMemory.found, unseen[: asked.limit])), self._chars)
+        more = len(shown) < len(unseen)
+        given = (*seen, *(each.id for each in shown))
+        return Recalled(
+            memories=shown,
+            semantic=found.semantic,
+            next_cursor=make_seen_cursor(listing, given) if more else None,
+        )
+
+    async def list(self, who: Principal, asked: List, _course: Course) -> Listed:
+        """A page of what the caller may know."""
+        page = await self._memories.page(
+            who,
+            categories=asked.categories,
+            tags=asked.tags,
+            limit=asked.limit,
+            cursor=asked.cursor,
+        )
+        shown = fitting(list(map(ToolMemory.of, page.items)), self._chars)
+        cut = len(shown) < len(page.items)
+        return Listed(
+            memories=shown,
+            next_cursor=self._memories.cursor_after(shown[-1].id) if cut else page.next_cursor,
+        )
+
+    async def get(self, who: Principal, asked: Get, _course: Course) -> ToolMemory:
+        """One memory."""
+        return ToolMemory.of(await self._memories.get(who, asked.memory_id))

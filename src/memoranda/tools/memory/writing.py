@@ -1,0 +1,118 @@
+"""What the memory tool writes: each a part of the transaction that also keeps the receipt."""
+
+from typing import Any
+
+from memoranda.access.models import Principal, Role
+from memoranda.access.roles import organization_of
+from memoranda.memories import permitted
+from memoranda.memories.audience import audience_of
+from memoranda.memories.candidate import UNSET, Author, Candidate, candidate_input, edit_input
+from memoranda.memories.models import Memory, Origin
+from memoranda.memories.proposals import inbox
+from memoranda.memories.ways import Ways
+from memoranda.storage import Transaction
+from memoranda.tools.memory.inputs import Forget, Patch, Remember, Update
+from memoranda.tools.models import Course, Outcome, Written
+from memoranda.words.errors import Invalid
+
+
+class Writing:
+    """The writing half of the memory tool, for given limits and models."""
+
+    def __init__(self, ways: Ways) -> None:
+        self._ways = ways
+
+    def remember(self, tx: Transaction, who: Principal, asked: Remember, course: Course) -> Written:
+        """Keep it, for whomever the caller is bound to."""
+        memory = permitted.remember(tx, who, self._candidate(who, asked, course), self._ways)
+        return _done("It is remembered.", memory)
+
+    def propose(self, tx: Transaction, who: Principal, asked: Remember, course: Course) -> Written:
+        """Put it before a person."""
+        proposed = inbox.propose(tx, who, self._candidate(who, asked, course), self._ways)
+        if proposed.memory is not None:
+            return _done("This is remembered already.", proposed.memory, Outcome.KNOWN)
+        if proposed.proposal is None:
+            return Written(
+                outcome=Outcome.DROPPED,
+                message="Too many proposals wait for a person, so this one was not kept. Go on without it.",
+            )
+        known = proposed.outcome == "known"
+        return Written(
+            outcome=Outcome.KNOWN if known else Outcome.PROPOSED,
+            message="This is proposed already, and waits for a person."
+            if known
+            else "This is proposed: it is remembered once a person accepts it. Go on without waiting.",
+            proposal_id=proposed.proposal.id,
+        )
+
+    def update(self, tx: Transaction, who: Principal, asked: Update, course: Course) -> Written:
+        """Change what the patch names."""
+        memory = permitted.update(
+            tx,
+            who,
+            asked.memory_id,
+            edit_input(self._ways.limits.text_chars, **_patched(asked.patch)),
+            author=author_of(who, course),
+            ways=self._ways,
+            expected_version=asked.expected_version,
+            pinned=None,
+            user_id=UNSET,
+            agent_id=UNSET,
+        )
+        return _done("It is changed.", memory)
+
+    def forget(self, tx: Transaction, who: Principal, asked: Forget, course: Course) -> Written:
+        """Forget it, so that a person may restore it."""
+        memory = permitted.forget(
+            tx,
+            who,
+            asked.memory_id,
+            author=author_of(who, course),
+            ways=self._ways,
+            expected_version=asked.expected_version,
+        )
+        return _done("It is forgotten. A person can restore it for 30 days.", memory)
+
+    def _candidate(self, who: Principal, asked: Remember, course: Course) -> Candidate:
+        return candidate_input(
+            organization_of(who),
+            audience_of(who),
+            author_of(who, course),
+            text=asked.content,
+            text_chars=self._ways.limits.text_chars,
+            title=asked.title,
+            category=asked.category,
+            tags=asked.tags,
+            expires_at=asked.expires_at,
+            attribute=asked.attribute,
+        )
+
+
+def author_of(who: Principal, course: Course) -> Author:
+    """Who writes: the agent where it is an agent's credential, else the person."""
+    return Author(
+        origin=Origin.AGENT if who.role is Role.AGENT else Origin.USER,
+        user_id=who.user_id,
+        agent_id=who.agent_id,
+        run_id=course.run_id,
+        conversation_id=course.conversation_id,
+    )
+
+
+def _patched(patch: Patch) -> dict[str, Any]:
+    """What the patch names, None too, which empties a field."""
+    if not patch.model_fields_set:
+        raise Invalid("The patch names nothing: name at least one field.", field="patch")
+    if "content" in patch.model_fields_set and patch.content is None:
+        raise Invalid("The content can't be empty: use forget instead.", field="patch.content")
+    named = {name: getattr(patch, name) for name in patch.model_fields_set}
+    if "content" in named:
+        named["text"] = named.pop("content")
+    if "tags" in named and named["tags"] is None:
+        named["tags"] = []
+    return named
+
+
+def _done(message: str, memory: Memory, outcome: Outcome = Outcome.DONE) -> Written:
+    return Written(outcome=outcome, message=message, memory_id=memory.id, version=memory.version)

@@ -1,0 +1,228 @@
+"""The values of tools: what can be called, what a call asks for, and how it is answered."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from memoranda.access.models import Principal
+from memoranda.storage import Transaction
+
+
+class Effect(StrEnum):
+    """Whether a tool changes anything."""
+
+    READS = "reads"
+    WRITES = "writes"
+
+
+class Decision(StrEnum):
+    """What a policy says of a call: done at once, put before a person first, or refused."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class Input(BaseModel):
+    """Arguments as a model gives them: nothing unknown is ignored, and no type is guessed.
+
+    No field of it may name an organization, a user, an agent or a space.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Answer(BaseModel):
+    """What a tool answers, as JSON of this shape."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Course(NamedTuple):
+    """In the course of what a call is made; kept as given."""
+
+    run_id: UUID | None = None
+    conversation_id: UUID | None = None
+
+
+class Outcome(StrEnum):
+    """What became of a call that was to change something."""
+
+    DONE = "done"
+    PROPOSED = "proposed"
+    WAITING = "waiting"
+    KNOWN = "known"
+    DROPPED = "dropped"
+    DENIED = "denied"
+    FAILED = "failed"
+
+
+class Written(Answer):
+    """What came of a call that was to change something: ids and versions, and what to do next.
+
+    It holds no text, because it is kept for when the same call comes again.
+    """
+
+    outcome: Outcome
+    message: str
+    memory_id: UUID | None = None
+    version: int | None = None
+    proposal_id: UUID | None = None
+    approval_id: UUID | None = None
+
+
+Write = Callable[[Transaction, Principal, Any, Course], Written]
+Read = Callable[[Principal, Any, Course], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One thing that a model can call.
+
+    A tool that reads has `read`. One that writes has `write`, which is part of a transaction,
+    and perhaps `ask`, which in such a transaction puts what was asked for before a person in a
+    way of its own; without it the call itself waits. `about` names the memory that a call is about.
+    """
+
+    name: str
+    description: str
+    input: type[Input]
+    answer: type[Answer]
+    read: Read | None = None
+    write: Write | None = None
+    ask: Write | None = None
+    about: Callable[[Any], UUID | None] = lambda _: None
+
+    @property
+    def effect(self) -> Effect:
+        """Whether it changes anything."""
+        return Effect.READS if self.write is None else Effect.WRITES
+
+
+class Call(NamedTuple):
+    """One call, its arguments checked."""
+
+    tool: Tool
+    who: Principal
+    arguments: Input
+    course: Course
+    key: str | None
+
+
+class Refusal(Answer):
+    """Why a call was not done, in words that a model can act on. `details` is what the code promises."""
+
+    code: str
+    kind: str
+    message: str
+    retryable: bool
+    details: Mapping[str, Any]
+
+
+class ToolResult(Answer):
+    """How a call ended: either `answer` or `refusal` is there.
+
+    `replayed` says that this very call was answered before, and nothing was done again.
+    """
+
+    tool: str
+    answer: Mapping[str, Any] | None
+    refusal: Refusal | None
+    replayed: bool = False
+
+
+class ToolOffer(Answer):
+    """A tool as it is offered to a caller, with what the caller's policy says of it."""
+
+    name: str
+    description: str
+    effect: Effect
+    decision: Decision
+    input_schema: Mapping[str, Any]
+    answer_schema: Mapping[str, Any]
+
+
+class ToolPolicy(Answer):
+    """What one agent may do with one tool. `set_at` is None for a default that nobody has set."""
+
+    agent_id: UUID
+    tool: str
+    decision: Decision
+    set_by: UUID | None
+    set_at: datetime | None
+
+
+class ApprovalStatus(StrEnum):
+    """Where a call stands that was put before a person."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    DENIED = "denied"
+    FAILED = "failed"
+
+
+class Approval(Answer):
+    """A call that waits for a person, or that one has decided. Only a waiting one has its arguments.
+
+    `answer` is what was done (`Written`), and of a failed one why it was not (`Refusal`).
+    """
+
+    id: UUID
+    tool: str
+    status: ApprovalStatus
+    arguments: Mapping[str, Any] | None
+    answer: Mapping[str, Any] | None
+    user_id: UUID | None
+    agent_id: UUID | None
+    space_id: UUID | None
+    run_id: UUID | None
+    conversation_id: UUID | None
+    memory_id: UUID | None
+    decided_by: UUID | None
+    decided_at: datetime | None
+    created_at: datetime
+
+
+class ToolCall(Answer):
+    """A line of the journal: ids, counts and codes, never what was said."""
+
+    id: UUID
+    tool: str
+    outcome: str
+    code: str | None
+    user_id: UUID | None
+    agent_id: UUID | None
+    space_id: UUID | None
+    run_id: UUID | None
+    conversation_id: UUID | None
+    memory_id: UUID | None
+    version: int | None
+    proposal_id: UUID | None
+    approval_id: UUID | None
+    items: int | None
+    milliseconds: int
+    created_at: datetime
+
+
+class ToolSpace(Answer):
+    """A node of a workflow that calls tools: which ones, and for which agent. Its memories are its own."""
+
+    id: UUID
+    workflow_id: str
+    node_id: str
+    agent_id: UUID | None
+    tools: list[str]
+    created_at: datetime
+    published_at: datetime
+
+
+DEFAULTS: Final[Mapping[Effect, Decision]] = {
+    Effect.READS: Decision.ALLOW,
+    Effect.WRITES: Decision.ASK,
+}
+"""What an agent may do with a tool of which nobody has decided. A person may do everything."""

@@ -1,0 +1,1 @@
+"""Spaces: the nodes of workflows that call tools, each with memories that are its own."""
