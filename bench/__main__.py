@@ -7,7 +7,7 @@ from typing import Final
 
 HERE: Final = Path(__file__).parent
 NAMES: Final = (
-    *("briefs", "estimates", "locomo", "memories", "packing"),
+    *("briefs", "estimates", "locomo", "mcp_calls", "memories", "packing"),
     *("recall", "storage", "stores", "waits", "words"),
 )
 

@@ -44,11 +44,7 @@ from memoranda.storage import migrate as bring_up_to_date
 from memoranda.storage.health import check_place
 from memoranda.toolbox import toolbox
 from memoranda.tools import forgetting
-from memoranda.tools.approvals.service import Approvals
-from memoranda.tools.invoker import ToolInvoker
-from memoranda.tools.journal.service import Journal
-from memoranda.tools.policies.service import ToolPolicies
-from memoranda.tools.spaces.service import ToolSpaces
+from memoranda.tools.service import Tools
 from memoranda.words.clock import Clock, system_clock
 
 
@@ -75,11 +71,7 @@ class Memoranda:
     conversations: Conversations
     knowledge: Knowledge
     briefs: Briefs
-    tools: ToolInvoker
-    tool_calls: Journal
-    tool_policies: ToolPolicies
-    tool_spaces: ToolSpaces
-    approvals: Approvals
+    tools: Tools
     worker: Worker
     owner: Principal
 
@@ -146,29 +138,18 @@ class Memoranda:
             elsewhere=Elsewhere(forgetting.clear, forgetting.clear_user),
         )
         knowledge = Knowledge(storage, max_bytes=settings.max_upload_bytes)
-        registry = ContextSourceRegistry(
-            [
-                MemorySource(memories),
-                PersonalMemorySource(memories),
-                KnowledgeSource(knowledge),
-                ConversationSource(conversations),
-            ]
-        )
+        registry = _sources(memories, knowledge, conversations)
         builder = DefaultContextBuilder(
             registry, ContextPacker(), source_timeout_s=settings.source_timeout_s
         )
         briefs = Briefs(storage, runs, conversations, registry, builder)
-        registered = toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars)
-        kept = timedelta(days=settings.receipts_days)
-        journal = Journal(storage, kept=kept)
-        tools = ToolInvoker(
+        tools = Tools(
             storage,
-            registered,
+            toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars),
             events.wake,
-            journal=journal,
             calls_per_run=settings.tool_calls_per_run,
             max_approvals=settings.max_approvals,
-            receipts_kept=kept,
+            kept=timedelta(days=settings.receipts_days),
         )
         rates = Rates(storage, _rate_limits(settings), clock=clock)
         steps = [
@@ -176,7 +157,7 @@ class Memoranda:
             Step("pruning of events", events.prune, again=True),
             Step("pruning of rates", rates.prune),
             Step("pruning of receipts", tools.prune, again=True),
-            Step("pruning of the journal of calls", journal.prune, again=True),
+            Step("pruning of the journal of calls", tools.journal.prune, again=True),
             Step("sweep of what can't be found", embedding.sweep, again=True),
         ]
         first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
@@ -197,10 +178,6 @@ class Memoranda:
             knowledge=knowledge,
             briefs=briefs,
             tools=tools,
-            tool_calls=journal,
-            tool_policies=ToolPolicies(storage, registered),
-            tool_spaces=ToolSpaces(storage, registered),
-            approvals=Approvals(storage, registered, events.wake),
             worker=Worker(
                 storage,
                 [TakingIn(knowledge), embedding, Scrubbing(storage)],
@@ -225,6 +202,19 @@ async def _at_work(worker: Worker | None) -> AsyncIterator[None]:
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
+
+
+def _sources(
+    memories: Memories, knowledge: Knowledge, conversations: Conversations
+) -> ContextSourceRegistry:
+    return ContextSourceRegistry(
+        [
+            MemorySource(memories),
+            PersonalMemorySource(memories),
+            KnowledgeSource(knowledge),
+            ConversationSource(conversations),
+        ]
+    )
 
 
 def _vectors(storage: Storage, embedders: Embedders | None, settings: Settings) -> Vectors | None:

@@ -61,6 +61,10 @@ class Settings(BaseSettings):
         min_length=32,
         description="A long random text, without which `memoranda serve` listens to this machine alone.",
     )
+    key: SecretStr | None = Field(
+        default=None,
+        description="The key that `memoranda mcp` acts with; without one it acts as the owner.",
+    )
     max_upload_bytes: int = Field(
         default=20 * MEGABYTE, ge=1, description="The most bytes that a document may have."
     )

@@ -182,7 +182,8 @@ def _looked_at(plan: dict[str, Any]) -> int:
     if "Relation Name" not in plan:
         return below
     dropped = plan.get("Rows Removed by Filter", 0) + plan.get("Rows Removed by Index Recheck", 0)
-    return below + round(plan["Actual Loops"] * (plan["Actual Rows"] + dropped))
+    looked_at: float = plan["Actual Loops"] * (plan["Actual Rows"] + dropped)
+    return below + round(looked_at)
 
 
 def _prepared(dialects: Any, statement: Statement, values: dict[str, Any]) -> Prepared:

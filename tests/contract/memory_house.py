@@ -78,8 +78,8 @@ class House:
             "list": (await memories.page(who, limit=200, **named)).items,
             "oldest first": (await memories.page(who, oldest_first=True, **named)).items,
             "pinned": (await memories.page(who, pinned_only=True, **named)).items,
-            "by category": (await memories.page(who, category="kind", **named)).items,
-            "by tag": (await memories.page(who, tag="label", **named)).items,
+            "by category": (await memories.page(who, categories=["kind"], **named)).items,
+            "by tag": (await memories.page(who, tags=["label"], **named)).items,
             "as of now": (await memories.page(who, as_of=self.clock.now, **named)).items,
         }
         for how, query in queries.items():

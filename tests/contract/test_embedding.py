@@ -126,6 +126,45 @@ async def test_what_a_killed_worker_held_is_anothers_once_its_lease_is_over(
     assert await house.found("oolong tin") == [tea]
 
 
+async def test_the_last_batch_takes_its_signal_with_it_in_one_commit(house, storage) -> None:
+    await house.remember("oolong is in the tin")
+    await house.serve()  # from now on the organization is known to lack nothing
+    await house.remember("sencha is in the jar")
+    watched = Watched(storage)
+    house.embedding._storage = watched
+    assert await house.embedding.serve(house.organization_id, house.worker_id)
+    assert watched.writes == 2  # taken, and kept
+    assert house.organization_id not in await _signalled(storage)
+    assert await house.progress() == (2, 0, 0)
+
+
+async def test_what_is_remembered_while_the_last_batch_is_made_stays_signalled(
+    house, embedder, storage
+) -> None:
+    await house.remember("oolong is in the tin")
+    await house.serve()
+    await house.remember("sencha is in the jar")
+    embedder.gate = asyncio.Event()
+    serving = asyncio.create_task(house.embedding.serve(house.organization_id, house.worker_id))
+    await embedder.calls.get()
+    await house.remember("hojicha is in the bag")
+    embedder.gate.set()
+    assert await serving
+    assert house.organization_id in await _signalled(storage)
+    await house.serve()
+    assert house.organization_id not in await _signalled(storage)
+    assert await house.progress() == (3, 0, 0)
+
+
+async def test_a_text_that_failed_keeps_its_signal(house, embedder, storage) -> None:
+    await house.remember("oolong is in the tin")
+    await house.serve()
+    await house.remember("sencha is in the jar")
+    embedder.failure = DOWN
+    assert await house.embedding.serve(house.organization_id, house.worker_id)
+    assert house.organization_id in await _signalled(storage)
+
+
 async def test_who_lost_a_claim_keeps_nothing(house, embedder, clock) -> None:
     await house.remember("oolong is in the tin")
     embedder.gate = asyncio.Event()
@@ -533,6 +572,10 @@ class _Nobody:
 async def _user_of(house: House) -> UUID:
     owner = Principal(organization_id=house.organization_id, role=Role.OWNER)
     return (await Access(house.storage).create_user(owner, "Anna")).id
+
+
+async def _signalled(storage: Storage) -> set[UUID]:
+    return {signal.scope for signal in await storage.read(PLATFORM, signals, EMBEDDING)}
 
 
 async def _changes(house: House) -> Changes:

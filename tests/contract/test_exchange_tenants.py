@@ -7,9 +7,14 @@ from uuid import uuid4
 import pytest
 
 from memoranda.access.models import Principal, Role, Space
+from memoranda.memories.audience import Audience
+from memoranda.memories.candidate import Author, candidate_input
+from memoranda.memories.proposals import inbox
 from memoranda.memories.proposals.service import Proposals
 from memoranda.memories.service import Memories
+from memoranda.memories.store import forget, remember
 from memoranda.memories.transfer.service import Transfer
+from memoranda.memories.ways import DEFAULT_WAYS
 from memoranda.storage import Storage
 from memoranda.words.errors import ReadOnly, Refused
 from tests.contract.copied_rows import rows_of
@@ -119,12 +124,6 @@ async def test_a_key_that_is_bound_to_a_space_neither_exports_nor_takes_in(
 async def test_memories_of_a_space_are_in_nobodys_export(
     transfer: Transfer, acme: Tenant, storage: Storage
 ) -> None:
-    from memoranda.memories.audience import Audience  # noqa: PLC0415 - no verb writes there
-    from memoranda.memories.candidate import Author, candidate_input  # noqa: PLC0415 - likewise
-    from memoranda.memories.proposals import inbox  # noqa: PLC0415 - likewise
-    from memoranda.memories.store import forget, remember  # noqa: PLC0415 - likewise
-    from memoranda.memories.ways import DEFAULT_WAYS  # noqa: PLC0415 - likewise
-
     organization = acme.owner.organization_id
     assert organization is not None
     said: dict[str, Any] = dict.fromkeys(("title", "category", "expires_at", "attribute")) | {
@@ -218,13 +217,13 @@ async def test_what_others_know_is_not_told_by_what_is_known(
 
 
 async def test_the_export_of_another_organization_neither_changes_nor_shows_anything_of_this_one(
-    transfer: Transfer,
     memories: Memories,
     proposals: Proposals,
     acme: Tenant,
     other: Tenant,
     storage: Storage,
 ) -> None:
+    transfer = Transfer(storage)
     await furnish(memories, proposals, acme, "Same")
     await furnish(memories, proposals, other, "Other")
     assert acme.owner.organization_id

@@ -6,7 +6,7 @@ import pytest
 
 from memoranda.memories.service import Memories
 from memoranda.storage import Storage
-from memoranda.words.errors import Invalid
+from memoranda.words.errors import Invalid, OverLimit
 from tests.contract.clocks import SteppedClock
 from tests.contract.tenants import Tenant, new_tenant
 
@@ -33,16 +33,18 @@ async def test_a_list_shows_what_fits_every_filter(memories: Memories, acme: Ten
     await memories.remember(acme.owner, "c", category="work", tags=["x"], pinned=True)
     await memories.remember(acme.owner, "d", pinned=True, user_id=acme.anna.id)
     assert await texts(memories, acme.owner, pinned_only=True) == ["d", "c", "a"]
-    assert await texts(memories, acme.owner, category="food") == ["b", "a"]
-    assert await texts(memories, acme.owner, tag="x") == ["c", "b", "a"]
-    assert await texts(memories, acme.owner, tag=" y ") == ["a"]
-    assert await texts(memories, acme.owner, category="food", tag="x", pinned_only=True) == ["a"]
+    assert await texts(memories, acme.owner, categories=["food"]) == ["b", "a"]
+    assert await texts(memories, acme.owner, tags=["x"]) == ["c", "b", "a"]
+    assert await texts(memories, acme.owner, tags=[" y "]) == ["a"]
+    assert await texts(memories, acme.owner, categories=["food"], tags=["x"], pinned_only=True) == [
+        "a"
+    ]
     assert await texts(memories, acme.member(acme.ben), pinned_only=True) == ["c", "a"]
     assert await texts(memories, acme.owner, user_id=acme.anna.id, pinned_only=True) == [
         *("d", "c", "a")
     ]
     assert await texts(memories, acme.owner, oldest_first=True) == ["a", "b", "c", "d"]
-    for nothing in ({"category": "Food"}, {"category": "foo"}, {"tag": "X"}, {"tag": "xy"}):
+    for nothing in ({"categories": ["Food", "foo"]}, {"tags": ["X", "xy"]}):
         assert await texts(memories, acme.owner, **nothing) == []
 
 
@@ -55,7 +57,7 @@ async def test_a_tag_is_found_by_itself_and_by_nothing_alike(
 ) -> None:
     await memories.remember(acme.owner, "others", tags=["one", "two", f"{tag}z", f"z{tag}"])
     await memories.remember(acme.owner, "it", tags=["one", tag, "two"])
-    assert await texts(memories, acme.owner, tag=tag) == ["it"]
+    assert await texts(memories, acme.owner, tags=[tag]) == ["it"]
 
 
 async def test_a_filter_that_drops_a_row_does_not_end_the_list(
@@ -67,7 +69,7 @@ async def test_a_filter_that_drops_a_row_does_not_end_the_list(
         await memories.remember(acme.owner, f"other {number}", tags=["a", "b"])
     found, cursor = [], None
     while True:
-        page = await memories.page(acme.owner, tag=",", limit=2, cursor=cursor)
+        page = await memories.page(acme.owner, tags=[","], limit=2, cursor=cursor)
         found += [each.text for each in page.items]
         cursor = page.next_cursor
         if cursor is None:
@@ -75,18 +77,30 @@ async def test_a_filter_that_drops_a_row_does_not_end_the_list(
     assert found == ["it"]
 
 
+async def test_a_list_takes_one_of_several_names(memories: Memories, acme: Tenant) -> None:
+    for number, category in enumerate(["food", "work", "play"]):
+        await memories.remember(
+            acme.owner, f"fact {number}", category=category, tags=[f"x{number}"]
+        )
+    assert await texts(memories, acme.owner, categories=["play", "food"]) == ["fact 2", "fact 0"]
+    assert await texts(memories, acme.owner, tags=["x1", "x0", "y"]) == ["fact 1", "fact 0"]
+    assert await texts(memories, acme.owner, categories=["food"], tags=["x1"]) == []
+    with pytest.raises(OverLimit):
+        await memories.page(acme.owner, tags=[str(number) for number in range(21)])
+
+
 async def test_a_page_is_full_however_rare_a_tag_is(memories: Memories, acme: Tenant) -> None:
     for number in range(40):
         tags = ["rare"] if number % 10 == 0 else ["usual"]
         await memories.remember(acme.owner, f"fact {number}", tags=tags)
-    page = await memories.page(acme.owner, tag="rare", limit=3)
+    page = await memories.page(acme.owner, tags=["rare"], limit=3)
     assert [each.text for each in page.items] == ["fact 30", "fact 20", "fact 10"]
     assert page.next_cursor is not None
 
 
-@pytest.mark.parametrize("wrong", [{"category": ""}, {"tag": "\0"}, {"tag": "\ud800"}])
+@pytest.mark.parametrize("wrong", [{"categories": [""]}, {"tags": ["\0"]}, {"tags": ["\ud800"]}])
 async def test_a_filter_that_nothing_could_fit_is_refused(
-    memories: Memories, acme: Tenant, wrong: dict[str, str]
+    memories: Memories, acme: Tenant, wrong: dict[str, list[str]]
 ) -> None:
     with pytest.raises(Invalid) as refused:
         await memories.page(acme.owner, **wrong)
@@ -115,7 +129,7 @@ async def test_what_is_forgotten_is_listed_to_those_who_could_know_it(
         *("the scout's", "Anna's", "shared")
     ]
     assert await texts(memories, acme.key_of(acme.clerk), **gone) == ["shared"]
-    assert await texts(memories, acme.owner, **gone, category="Ann", tag="x") == ["Anna's"]
+    assert await texts(memories, acme.owner, **gone, categories=["Ann"], tags=["x"]) == ["Anna's"]
     assert await texts(memories, acme.owner, **gone, pinned_only=True) == []
     assert await texts(memories, acme.owner) == []
 
@@ -245,8 +259,8 @@ async def test_the_past_takes_filters_and_pages(
     clock.tick()
     for each in (await memories.page(acme.owner)).items:
         await memories.update(acme.owner, each.id, category="new")
-    assert await texts(memories, acme.owner, as_of=then, category="odd") == ["fact 3", "fact 1"]
-    assert await texts(memories, acme.owner, category="odd") == []
+    assert await texts(memories, acme.owner, as_of=then, categories=["odd"]) == ["fact 3", "fact 1"]
+    assert await texts(memories, acme.owner, categories=["odd"]) == []
     first = await memories.page(acme.owner, as_of=then, limit=3)
     second = await memories.page(acme.owner, as_of=then, limit=3, cursor=first.next_cursor)
     assert [each.text for each in (*first.items, *second.items)] == [

@@ -7,7 +7,7 @@ import pytest
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.terms import read_query
 from memoranda.search.texts.plan import LIMITS, Limits
-from memoranda.search.texts.store import find, shelf
+from memoranda.search.texts.store import find, find_among, shelf
 from memoranda.storage import Storage, Transaction, one_of
 from memoranda.words.ids import new_id
 from tests.contract.short_texts import (
@@ -65,6 +65,47 @@ async def test_what_a_shelf_does_not_show_takes_no_place_and_moves_no_score(
         expected = await found(storage, alone, query, 30, **options)
         known = {"on": SOME, "known": list(content)}
         assert await found(storage, among_others, query, 30, **known, **options) == expected
+
+
+@pytest.mark.parametrize("limits", [LIMITS, Limits(count=10, rows=8)])
+@pytest.mark.parametrize("looks", [0, 20_000])
+async def test_items_that_are_named_are_found_as_if_they_were_all_there_is(
+    storage: Storage, limits: Limits, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoranda.search.texts.store.MOST_LOOKS", looks)
+    content = numbered(texts(30, 2))
+    alone = await organization(storage, content)
+    among_others = await organization(storage, content)
+    for seed in (1, 2, 3):
+        await storage.write(among_others, fill, numbered(texts(30, seed)))
+    for query in QUERIES:
+        options: dict[str, Any] = {"at_least": 0.0, "limits": limits}
+        expected = await found(storage, alone, query, 30, **options)
+        asked = read_query(query)
+        named = list(content)
+        hits = await storage.read(among_others, find_among, COLLECTION, asked, named, **options)
+        assert hits == expected
+    assert await storage.read(among_others, find_among, COLLECTION, asked, []) == []
+
+
+@pytest.mark.parametrize("rows", [8, 60, 5_000])
+async def test_what_is_read_before_it_is_counted_is_found_alike(
+    storage: Storage, rows: int
+) -> None:
+    alone = await organization(storage, numbered(texts(60, 1)))
+    for query in QUERIES:
+        counted, read, in_part = [
+            await found(
+                storage,
+                alone,
+                query,
+                60,
+                at_least=0.0,
+                limits=Limits(count=20, rows=rows, small=small, few=few),
+            )
+            for small, few in ((0, 0), (60, 2_000), (60, 3))
+        ]
+        assert counted == read == in_part
 
 
 class Counting:

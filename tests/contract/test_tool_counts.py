@@ -50,6 +50,13 @@ async def test_a_call_that_is_denied_counts_once(house: ToolHouse) -> None:
     assert codes == [denied, denied, denied, too_many] * 2
 
 
+async def test_a_read_that_breaks_counts_once(house: ToolHouse) -> None:
+    for _ in range(2):
+        await house.tools.call(house.acme.owner, "crack", {}, course=RUN)
+    (count,) = await house.rows("counts")
+    assert count.calls == 2
+
+
 async def test_no_caller_uses_up_the_calls_of_another_by_naming_its_run(house: ToolHouse) -> None:
     acme = house.acme
     for who in (acme.owner, acme.member(acme.anna), acme.member(acme.ben)):

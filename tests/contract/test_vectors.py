@@ -21,7 +21,7 @@ from memoranda.storage import PLATFORM, Storage, Transaction
 from memoranda.words.errors import Unavailable
 from memoranda.words.ids import new_id
 from tests.search.made_up_embedder import MadeUp
-from tests.search.made_vectors import COLLECTION, put
+from tests.search.made_vectors import COLLECTION, current, put
 
 TEA = "oolong tea is kept in the tin"
 QUERY = "oolong tea in the tin"
@@ -87,7 +87,7 @@ async def test_one_organizations_claim_keeps_and_ends_nothing_in_another(storage
         assert await storage.write(scope, making.keep, claim, vector) == 0
         assert await storage.write(scope, making.fail, claim) == 0
         of = (COLLECTION, embedder.model)
-        assert await storage.read(scope, store.current, *of, [item_id]) == {}
+        assert await storage.read(scope, current, *of, [item_id]) == {}
         assert not (await storage.read(scope, store.changes, *of, 0, 10)).vectors
     assert await storage.write(ours, making.keep, claim, vector) == 1
 
@@ -118,7 +118,7 @@ async def test_another_models_vectors_are_never_compared(storage, vectors, embed
     await storage.write(organization_id, put, {item_id: embedder.of(QUERY)}, "another")
     assert await found(vectors, organization_id) == [own]
     of = (COLLECTION, embedder.model)
-    assert await storage.read(organization_id, store.current, *of, [item_id, own]) == {own: own}
+    assert await storage.read(organization_id, current, *of, [item_id, own]) == {own: own}
 
 
 async def test_a_query_is_embedded_for_each_model_by_its_own_embedder(storage) -> None:
@@ -458,7 +458,7 @@ async def test_what_is_wanted_again_has_no_vector_until_it_is_made(storage, embe
         organization_id, store.want, COLLECTION, item_id, text_id, (embedder.model,)
     )
     of = (COLLECTION, embedder.model)
-    assert await storage.read(organization_id, store.current, *of, [item_id]) == {}
+    assert await storage.read(organization_id, current, *of, [item_id]) == {}
     claim = await _claim(storage, organization_id, embedder.model, new_id())
     assert [(each.item_id, each.text_id) for each in claim.texts] == [(item_id, text_id)]
 
@@ -479,9 +479,7 @@ async def test_an_item_that_moves_takes_its_vector_along_and_leaves_none_behind(
     [from_id] = await kept(storage, organization_id, embedder, TEA)
     await storage.write(organization_id, store.carry, COLLECTION, from_id, to_id, text_id)
     of = (COLLECTION, embedder.model)
-    assert await storage.read(organization_id, store.current, *of, [from_id, to_id]) == {
-        to_id: text_id
-    }
+    assert await storage.read(organization_id, current, *of, [from_id, to_id]) == {to_id: text_id}
     done = await storage.read(organization_id, store.progress, *of)
     assert done == Progress(made=1, waiting=0, given_up=0)
 

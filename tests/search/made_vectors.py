@@ -1,7 +1,7 @@
 """Puts vectors of given numbers into a database, and storages that tell or delay what is asked of them."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -50,8 +50,20 @@ def changed(*each: tuple[UUID, UUID, bytes | None]) -> Changes:
 
 def vectors_of(changes: Changes) -> dict[UUID, bytes | None]:
     """The vector of each item that changed."""
-    ids = (changes.items[start : start + 16] for start in range(0, len(changes.items), 16))
-    return {UUID(bytes=item): vector for item, vector in zip(ids, changes.vectors, strict=True)}
+    return dict(zip(_ids(changes.items), changes.vectors, strict=True))
+
+
+def current(
+    tx: Transaction, collection: str, model: str, item_ids: Sequence[UUID]
+) -> dict[UUID, UUID]:
+    """Which text each of these items' vector is of; an item without one is left out."""
+    made = store.changes(tx, collection, model, 0, 1_000)
+    text_of = dict(zip(_ids(made.items), _ids(made.texts), strict=True))
+    return {item_id: text_of[item_id] for item_id in item_ids if item_id in text_of}
+
+
+def _ids(packed: bytes) -> list[UUID]:
+    return [UUID(bytes=packed[start : start + 16]) for start in range(0, len(packed), 16)]
 
 
 class Watched:

@@ -11,7 +11,7 @@ import anyio
 from memoranda.jobs.chores import Chore
 from memoranda.jobs.nightly import Nightly
 from memoranda.storage import PLATFORM, Scope, Storage
-from memoranda.storage.signals import Signal, settle, signals
+from memoranda.storage.signals import Signal, settle, signals_of
 from memoranda.words.ids import new_id
 
 logger = logging.getLogger(__name__)
@@ -79,10 +79,11 @@ class Worker:
         chores = [chore for chore in self._chores if kind in {None, chore.kind}]
         while True:
             woken = self._woken
+            found = await self._raised(*chores)
             raised = [
                 (chore, signal)
                 for chore in chores
-                for signal in await self._raised(chore)
+                for signal in found[chore.kind]
                 if scope is None or signal.scope == scope
             ]
             if not raised:
@@ -119,12 +120,13 @@ class Worker:
         What breaks in one scope is logged, and keeps no other one waiting.
         """
         worked = False
-        for signal in await self._raised(chore):
+        for signal in (await self._raised(chore))[chore.kind]:
             worked |= bool(await self._attempt(self._serve(chore, signal)))
         return worked
 
-    async def _raised(self, chore: Chore) -> list[Signal]:
-        return await self._storage.read(PLATFORM, signals, chore.kind)
+    async def _raised(self, *chores: Chore) -> dict[str, list[Signal]]:
+        kinds = [chore.kind for chore in chores]
+        return await self._storage.read(PLATFORM, signals_of, kinds)
 
     async def _serve(self, chore: Chore, signal: Signal) -> bool:
         """Whether a piece was done, or the signal seen through."""

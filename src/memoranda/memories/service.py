@@ -1,7 +1,7 @@
 """The verbs of memories: remember, change, forget, restore, list, and what a context source reads."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
@@ -13,7 +13,6 @@ from memoranda.memories import capture, permitted
 from memoranda.memories.announce import Changed, announce, nobody
 from memoranda.memories.audience import audience_of, may_know, sees_everything
 from memoranda.memories.candidate import (
-    LONGEST_CATEGORY,
     UNSET,
     Author,
     Unset,
@@ -21,6 +20,7 @@ from memoranda.memories.candidate import (
     edit_input,
 )
 from memoranda.memories.errors import MemoriesFull, PinsFull, unknown_memory
+from memoranda.memories.finding.asked import filter_input
 from memoranda.memories.finding.service import Finding
 from memoranda.memories.limits import LONGEST_TEXT_EVER
 from memoranda.memories.models import Memory, MemoryStats, MemoryStatus, Revision
@@ -31,9 +31,9 @@ from memoranda.memories.views.store import Wanted
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
-from memoranda.words.cursor import read_cursor
+from memoranda.words.cursor import make_cursor, read_cursor
 from memoranda.words.errors import Conflict, Invalid
-from memoranda.words.inputs import check_count, optional_text_input, time_input
+from memoranda.words.inputs import check_count, time_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
@@ -205,8 +205,8 @@ class Memories(Finding):
         *,
         status: MemoryStatus = MemoryStatus.ACTIVE,
         pinned_only: bool = False,
-        category: str | None = None,
-        tag: str | None = None,
+        categories: Collection[str] = (),
+        tags: Collection[str] = (),
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
         oldest_first: bool = False,
@@ -218,7 +218,7 @@ class Memories(Finding):
         """Memories, the newest chain first, at most `limit` (1 to 200).
 
         With a user or agent named: what a run for them may know. Without: all that the
-        caller may read. `as_of` shows what was active at that time, with today's pins;
+        caller may read. Categories and tags narrow it to memories with one of each. `as_of` shows what was active at that time, with today's pins;
         `unused_only` what nobody changed and no run was given for half a year.
         What is added or forgotten between two pages makes no memory come twice or be left
         out. Raises `Invalid` for a cursor that is not this list's.
@@ -228,8 +228,8 @@ class Memories(Finding):
         wanted = Wanted(
             _status(status),
             pinned_only,
-            optional_text_input("category", category, limit=LONGEST_CATEGORY),
-            optional_text_input("tag", tag),
+            filter_input("categories", categories),
+            filter_input("tags", tags),
             oldest_first,
             time_input("as_of", as_of),
             unused_only,
@@ -241,13 +241,24 @@ class Memories(Finding):
         subject = subject_of(who, agent_id, user_id)
         everything = sees_everything(who) and user_id is None and agent_id is None
         found = await self._storage.read(
-            organization, views.page, None if everything else subject, wanted, start, limit + 1
+            organization,
+            views.page,
+            None if everything else subject,
+            wanted,
+            start,
+            limit + 1,
+            space=None if who.space is None else who.space.name,
         )
         page = cut_page(listing, found, limit)
-        if wanted.tag is None:
+        if not wanted.tags:
             return page
-        kept = [each for each in page.items if wanted.tag in each.tags]
+        kept = [each for each in page.items if not set(wanted.tags).isdisjoint(each.tags)]
         return page.model_copy(update={"items": kept})
+
+    @staticmethod
+    def cursor_after(memory_id: UUID) -> str:
+        """Where `page` goes on after this memory, in its plain order: for whoever had no room for more."""
+        return make_cursor(_listing(Wanted()), memory_id)
 
     async def get(self, who: Principal, memory_id: UUID) -> Memory:
         """A live memory. Raises `NotFound`, also for one that is forgotten, expired or not for the caller."""

@@ -4,7 +4,7 @@ They stand here and not in a room above, because they name scopes and know nothi
 of the work: whoever keeps the waiting rows raises one, and the worker reads it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, delete, select
 from memoranda.storage.scope import NIL, PLATFORM, Scope
 from memoranda.storage.tables import work_signals
 from memoranda.storage.transaction import Transaction
-from memoranda.storage.types import upsert
+from memoranda.storage.types import one_of, upsert
 from memoranda.words.ids import new_id
 
 KNOWLEDGE: Final = "knowledge"
@@ -27,9 +27,13 @@ SCRUB: Final = "scrub"
 
 RAISE = upsert(work_signals, ["kind", "organization"], set_=["token", "raised_at"])
 RAISED = (
-    select(work_signals.c.organization, work_signals.c.token, work_signals.c.raised_at)
-    .where(work_signals.c.kind == bindparam("kind"))
+    select(*(work_signals.c[name] for name in ("kind", "organization", "token", "raised_at")))
+    .where(one_of(work_signals.c.kind, "kinds"))
     .order_by(work_signals.c.raised_at, work_signals.c.organization)
+)
+OWN = select(work_signals.c.token, work_signals.c.raised_at).where(
+    work_signals.c.kind == bindparam("kind"),
+    work_signals.c.organization == bindparam("organization"),
 )
 SETTLE = delete(work_signals).where(
     work_signals.c.kind == bindparam("kind"),
@@ -54,10 +58,22 @@ def signal(tx: Transaction, kind: str) -> None:
 
 def signals(tx: Transaction, kind: str) -> list[Signal]:
     """The signals of that kind, the longest raised first."""
-    return [
-        Signal(PLATFORM if row.organization == NIL else row.organization, row.token, row.raised_at)
-        for row in tx.all(RAISED, kind=kind)
-    ]
+    return signals_of(tx, [kind])[kind]
+
+
+def signals_of(tx: Transaction, kinds: Collection[str]) -> dict[str, list[Signal]]:
+    """The signals of each of those kinds, the longest raised first."""
+    found: dict[str, list[Signal]] = {kind: [] for kind in kinds}
+    for row in tx.all(RAISED, kinds=list(kinds)):
+        scope = PLATFORM if row.organization == NIL else row.organization
+        found[row.kind].append(Signal(scope, row.token, row.raised_at))
+    return found
+
+
+def own_signal(tx: Transaction, kind: str) -> Signal | None:
+    """The transaction's own scope's signal of that kind, where it is raised."""
+    row = tx.one(OWN, kind=kind, organization=_id_of(tx.scope))
+    return None if row is None else Signal(tx.scope, row.token, row.raised_at)
 
 
 def settle(tx: Transaction, kind: str, seen: Signal) -> bool:

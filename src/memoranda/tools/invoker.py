@@ -96,7 +96,7 @@ class ToolInvoker:
             return ToolResult(tool=_named(name), answer=None, refusal=_refusal(error))
         except Exception as error:  # noqa: BLE001 - of all kinds: a tool's defect ends its call, and not its caller's work
             # The type alone: an error's message may quote what people wrote.
-            logger.error("The tool %s broke (%s).", _named(name), type(error).__name__)  # noqa: TRY400 - same
+            logger.error("The tool %s broke (%s).", _named(name), type(error).__name__)  # noqa: TRY400 - a traceback ends with that message
             failed = ToolFailed(
                 "This tool broke, and nothing was changed. Trying it again will hardly help; go on without it."
             )
@@ -142,6 +142,11 @@ class ToolInvoker:
             if decided is not Decision.DENY
         ]
 
+    def effect_of(self, name: str) -> Effect:
+        """Whether a call of this name would change anything; a name of no tool changes nothing."""
+        tool = self._registry.find(name)
+        return Effect.READS if tool is None else tool.effect
+
     async def settled(self) -> None:
         """Wait until what was called is also noted: before a storage is closed, and in tests."""
         await self._journal.settled()
@@ -182,18 +187,23 @@ class ToolInvoker:
     async def _read(self, attempt: Attempt, call: Call, span: Span) -> Invoked:
         if call.tool.read is None:
             raise AssertionError("a tool that reads is called here, and no other")
-        enter = self._storage.read
-        if attempt.to_count(self._limits.calls_per_run):
-            enter = self._storage.write
-        caller = receipts.caller_of(call.who)
-        await enter(attempt.organization, writing.permit, call, caller, self._limits)
-        attempt.counted = True
+        await self._permit(attempt, call)
         answer = await call.tool.read(call.who, call.arguments, call.course)
         found = _json(answer)
         items = _items(found)
         self._journal.note(attempt.organization, attempt.line(Ending.DONE, items=items))
         ended(span, Ending.DONE, items=items)
         return Invoked(found)
+
+    async def _permit(self, attempt: Attempt, call: Call) -> None:
+        """Ask the policy before a read, and count it; of a person's, outside of a run, there is nothing to ask."""
+        counts_here = attempt.to_count(self._limits.calls_per_run)
+        if call.who.role is not Role.AGENT and not counts_here:
+            return
+        enter = self._storage.write if counts_here else self._storage.read
+        caller = receipts.caller_of(call.who)
+        await enter(attempt.organization, writing.permit, call, caller, self._limits)
+        attempt.counted = True
 
     async def _note_refusal(self, attempt: Attempt, error: Exception, span: Span) -> None:
         """Note a call of which nothing was kept, at once where it has to be counted; that it can't be hides nothing."""

@@ -77,4 +77,6 @@ def _not_ours() -> Invalid:
 
 def _seal(listing: str, last: bytes) -> bytes:
     """Catches a slip or a cursor of another list; a row's id gives nobody rights, so no secret is needed."""
-    return hashlib.sha256(b"%b:%b" % (listing.encode("utf-8", "surrogatepass"), last)).digest()[:_SEAL_BYTES]
+    return hashlib.sha256(b"%b:%b" % (listing.encode("utf-8", "surrogatepass"), last)).digest()[
+        :_SEAL_BYTES
+    ]

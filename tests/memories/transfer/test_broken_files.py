@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ from memoranda.memories.transfer import decoding, parsing
 from memoranda.memories.transfer.errors import ImportTooLarge, UnreadableImport
 from memoranda.memories.transfer.limits import MOST_LINE_CHARS
 from memoranda.memories.transfer.models import ImportSource as Source
-from memoranda.words.errors import MemorandaError
 from tests.memories.transfer.readings import FILES, file, read, texts
 from tests.memories.transfer.test_formats import SOURCES, archive
 
@@ -210,39 +210,12 @@ ODD = [
 
 
 def odd_json() -> st.SearchStrategy[Any]:
-    keys = st.sampled_from(
-        [
-            "results",
-            "memories",
-            "memory",
-            "value",
-            "namespace",
-            "prefix",
-            "content",
-            "mapping",
-            "items",
-        ]
-        + [
-            "conversations_memory",
-            "project_memories",
-            "memory_files",
-            "text",
-            "data",
-            "state",
-            "kind",
-        ]
-        + [
-            "metadata",
-            "categories",
-            "created_at",
-            "message",
-            "recipient",
-            "parts",
-            "path",
-            "user",
-            "format",
-        ]
+    names = (
+        "results memories memory value namespace prefix content mapping items text data state kind metadata "
+        "conversations_memory project_memories memory_files categories created_at message recipient parts "
+        "path user format"
     )
+    keys = st.sampled_from(names.split())
     plain = st.sampled_from(
         [*ODD[:4], *ODD[5:14], "bio", "memory", "memoranda-memories", "a.b", 1e308]
     )
@@ -259,8 +232,7 @@ def test_json_of_any_shape_is_read_or_refused(value: Any, source: Source) -> Non
     for content in (json.dumps(value), json.dumps(value) + "\n" + json.dumps({"memory": "x"})):
         try:
             parsed = read(content, source)
-        except MemorandaError as refused:
-            assert isinstance(refused, UnreadableImport)
+        except UnreadableImport:
             continue
         assert all(isinstance(entry.text, str) and entry.line >= 0 for entry in parsed.entries)
         assert all(each.code in {"broken_line", "invalid_input"} for each in parsed.unread)
@@ -273,16 +245,12 @@ def test_a_file_with_bytes_changed_is_read_or_refused(name: str, data: st.DataOb
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(content) - 1))
         content[at : at + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=6))
-    try:
+    with suppress(UnreadableImport):
         read(bytes(content))
-    except MemorandaError as refused:
-        assert isinstance(refused, UnreadableImport)
 
 
 @given(st.binary(max_size=400))
 @settings(max_examples=300)
 def test_bytes_of_any_kind_are_read_or_refused(content: bytes) -> None:
-    try:
+    with suppress(UnreadableImport):
         read(content)
-    except MemorandaError as refused:
-        assert isinstance(refused, UnreadableImport)

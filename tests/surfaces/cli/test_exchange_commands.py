@@ -1,7 +1,6 @@
 """`memoranda export` and `memoranda import` as a person at a terminal meets them."""
 
 import json
-import os
 import stat
 import sys
 from pathlib import Path
@@ -46,7 +45,8 @@ def test_what_is_exported_to_a_file_is_imported_elsewhere(
     assert "memoranda users create" in missing.out
     other.json("users", "create", "Ada", "--external-id", "ada")
     assert other("import", str(target)).code == 0
-    assert texts(other) == texts(cli) or sorted(texts(other)) == sorted(texts(cli))
+    # The one that waited for its user is the newest here.
+    assert sorted(texts(other)) == sorted(texts(cli))
     again = other.json("import", str(target))
     assert (again["known"], again["written"]) == (2, 0)
 
@@ -71,7 +71,6 @@ def test_a_file_that_is_there_is_replaced_only_when_that_is_meant(
     told = local.json("export", str(target), "--force")
     assert told == {"file": str(target), "lines": 1}
     assert "Tea." in target.read_text("utf-8")
-    assert os.listdir(tmp_path).count("out.jsonl") == 1
     assert not list(tmp_path.glob("*.partial"))
 
 

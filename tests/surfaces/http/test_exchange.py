@@ -69,6 +69,11 @@ async def test_a_file_may_say_that_it_is_of_any_type(house: House) -> None:
         assert answer.status_code == 200, answer.text
 
 
+async def test_a_form_is_no_file(house: House) -> None:
+    answer = await house.owner.post(IMPORT, files={"file": ("a.txt", b"Tea.")})
+    assert told(answer) == (415, "unsupported_media_type")
+
+
 BAD_QUERIES = [
     {"source": "notion"},
     {"dry_run": "perhaps"},
@@ -136,9 +141,11 @@ async def test_a_fault_before_the_first_line_is_told_as_any_other(house: House) 
 async def test_an_export_that_breaks_off_never_looks_like_a_whole_one(
     caplog: pytest.LogCaptureFixture, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hidden = f"{'nobody'} is to read"
+
     async def broken() -> AsyncIterator[str]:
         yield "first\n"
-        raise RuntimeError("a text that nobody is to read")
+        raise RuntimeError(hidden)
 
     sent: list[dict[str, Any]] = []
 

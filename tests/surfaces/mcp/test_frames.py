@@ -1,23 +1,21 @@
 """Lines become messages, and what is no message is answered."""
 
-import os
+import tempfile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest
 
 from memoranda.surfaces.mcp.frames import Misread, lines, message_in
 
 
 def read(sent: bytes, longest: int = 20) -> list[bytes | None]:
-    source, sink = os.pipe()
-    os.write(sink, sent)
-    os.close(sink)
-    try:
-        return list(lines(source, longest=longest))
-    finally:
-        os.close(source)
+    with tempfile.TemporaryFile() as file:
+        file.write(sent)
+        file.flush()
+        file.seek(0)
+        return list(lines(file.fileno(), longest=longest))
 
 
 @given(st.lists(st.binary(max_size=20).filter(lambda each: b"\n" not in each), max_size=20))

@@ -9,7 +9,9 @@ from jsonschema_rs import Draft202012Validator
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
+from memoranda.access.models import Role
 from memoranda.app import Memoranda
+from memoranda.tools.models import Decision
 from tests.surfaces.mcp.clients import (
     ERAS,
     IDEMPOTENCY_KEY,
@@ -20,8 +22,8 @@ from tests.surfaces.mcp.clients import (
     over_pipes,
     refused,
 )
-from tests.surfaces.mcp.conftest import Two
 from tests.surfaces.mcp.served import live_mcp
+from tests.surfaces.mcp.tenants import Two
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
@@ -175,6 +177,57 @@ async def test_a_refusal_is_a_result_that_says_what_to_do(connect: Connect) -> N
         unknown = await refused(client, "rememberr", content="Tea.")
         assert unknown["code"] == "unknown_tool"
         assert "rememberr" not in unknown["message"]
+
+
+async def test_an_agent_is_offered_what_its_policy_allows_and_asks_for_the_rest(
+    connect: Connect, two: Two
+) -> None:
+    async with Memoranda.open(two.url, migrate=False) as product:
+        for tool, decision in (("forget", Decision.DENY), ("update", Decision.ASK)):
+            await product.tool_policies.set(two.acme.owner, two.acme.scout.id, tool, decision)
+    async with connect("scout") as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "forget" not in names
+        assert {"remember", "update", "list"} <= names
+        denied = await refused(
+            client, "forget", memory_id=two.memories["scouts"], expected_version=1
+        )
+        assert denied["code"] == "tool_denied"
+        proposed = await done(client, "remember", content="Scouts rest at noon.")
+        assert proposed["outcome"] == "proposed"
+        waiting = await done(
+            client,
+            "update",
+            memory_id=two.memories["scouts"],
+            expected_version=1,
+            patch={"content": "The word is another."},
+        )
+        assert waiting["outcome"] == "waiting"
+        unchanged = await done(client, "get", memory_id=two.memories["scouts"])
+        assert unchanged["content"] == "The word is scouts."
+
+
+async def test_a_key_of_a_space_is_offered_its_tools_and_knows_its_memories_alone(
+    connect: Connect, two: Two
+) -> None:
+    async with Memoranda.open(two.url, migrate=False) as product:
+        owner, agent = two.acme.owner, two.acme.scout.id
+        space = await product.tool_spaces.publish(
+            owner, "flow", "node", agent_id=agent, tools=["remember", "list"]
+        )
+        await product.tool_policies.set(owner, agent, "remember", Decision.ALLOW)
+        made = await product.access.create_key(owner, Role.AGENT, agent_id=agent, space_id=space.id)
+    two.acme.keys["node"] = made.key
+    async with connect("node") as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {"remember", "list"}
+        assert (await refused(client, "recall", query="word"))["code"] == "unknown_tool"
+        assert (await client.list_resources()).resources == []
+        kept = await done(client, "remember", content="The node has run.")
+        [resource] = (await client.list_resources()).resources
+        assert resource.uri == f"memoranda://memories/{kept['memory_id']}"
+        await _unread(client, f"memoranda://memories/{two.memories['everyone']}")
+    async with connect("scout") as client:
+        await _unread(client, resource.uri)
 
 
 async def test_resources_are_the_memories_that_the_caller_may_read_page_by_page(

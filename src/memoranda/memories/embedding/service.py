@@ -18,7 +18,7 @@ from memoranda.search.vectors.making import store as making
 from memoranda.search.vectors.making.store import Claim
 from memoranda.search.vectors.store import Progress
 from memoranda.storage import Scope, Storage, Transaction
-from memoranda.storage.signals import EMBEDDING
+from memoranda.storage.signals import EMBEDDING, own_signal, settle
 from memoranda.words.errors import Unavailable
 from memoranda.words.ids import new_id
 
@@ -76,8 +76,9 @@ class Embedding:
         look = await self._storage.read(scope, _look, self._embedders)
         for model in look.due:
             if not self._rests(model):
-                return await self._embed_some(scope, model, worker_id)
-        if look.waits or (look.serving == live and scope in self._complete):
+                last = self._done(scope, look) and look.due == [live]
+                return await self._embed_some(scope, model, worker_id, last=last)
+        if look.waits or self._done(scope, look):
             return False
         if await self._storage.write(scope, _step, live):
             return True
@@ -148,7 +149,15 @@ class Embedding:
         now = await self._storage.read(organization_id, vectors.serving, COLLECTION)
         return None if now is None else now.model
 
-    async def _embed_some(self, organization_id: UUID, model: str, worker_id: UUID) -> bool:
+    def _done(self, organization_id: UUID, look: _Look) -> bool:
+        """Whether the model that is to serve does, and no memory was without a row for its vector."""
+        live = self._embedders.live.model if self._embedders else None
+        return look.serving == live and organization_id in self._complete
+
+    async def _embed_some(
+        self, organization_id: UUID, model: str, worker_id: UUID, *, last: bool
+    ) -> bool:
+        """Embed a batch; `last` says that there is no more to do where none waits after it."""
         taken = await self._storage.write(organization_id, _take, model, worker_id, self._lease)
         if not taken.texts:
             return True  # taken by another worker, or put right: there may be more
@@ -157,7 +166,9 @@ class Embedding:
             return False
         try:
             made, failure = await embed_in_parts(embedder, taken.texts, within_s=PATIENCE_S)
-            given_up = await self._storage.write(organization_id, _end, taken.claim, made)
+            given_up = await self._storage.write(
+                organization_id, _end, taken.claim, made, last=last
+            )
         except asyncio.CancelledError:
             # A worker that is stopped in order keeps nobody waiting for the end of its lease.
             with anyio.CancelScope(shield=True):
@@ -194,14 +205,22 @@ def _take(tx: Transaction, model: str, worker_id: UUID, lease: timedelta) -> Rea
     )
 
 
-def _end(tx: Transaction, claim: Claim, made: list[bytes | None]) -> int:
-    """Keep what was made and give the rest back; how many were given up."""
+def _end(tx: Transaction, claim: Claim, made: list[bytes | None], *, last: bool) -> int:
+    """Keep what was made and give the rest back; how many were given up.
+
+    Where none waits after the last batch, its signal goes in the same commit, and not in one more:
+    unless it is raised again meanwhile, for the work of whoever raised it is not seen here.
+    """
+    seen = own_signal(tx, EMBEDDING) if last else None
     pairs = list(zip(claim.texts, made, strict=True))
     kept = claim._replace(texts=[text for text, vector in pairs if vector is not None])
     left = claim._replace(texts=[text for text, vector in pairs if vector is None])
     if kept.texts:
         making.keep(tx, kept, [vector for vector in made if vector is not None])
-    return making.fail(tx, left) if left.texts else 0
+    given_up = making.fail(tx, left) if left.texts else 0
+    if seen is not None and not vectors.waiting(tx, COLLECTION, [claim.model]):
+        settle(tx, EMBEDDING, seen)
+    return given_up
 
 
 def _step(tx: Transaction, live: str) -> bool:

@@ -7,12 +7,13 @@ from uuid import UUID
 from memoranda.access.models import Principal, Role
 from memoranda.memories.finding.recall import LEAST_TOKENS
 from memoranda.memories.limits import LONGEST_TEXT_EVER
-from memoranda.words.errors import Invalid
+from memoranda.words.errors import Invalid, OverLimit
 from memoranda.words.inputs import check_count, text_input
 from memoranda.words.subject import ContextSubject
 from memoranda.words.text import clean
 
 MOST_FOUND: Final = 50
+MOST_NAMES: Final = 20
 LONGEST_QUERY: Final = LONGEST_TEXT_EVER
 """Characters: no memory could hold a longer one. Of the text of a run, so much is read."""
 TIMEOUT_S: Final = 2.0
@@ -51,6 +52,18 @@ def asked_input(asked: Asked) -> Asked:
             field="timeout_s",
         )
     return asked._replace(query=clean(asked.query[:LONGEST_QUERY]).strip())
+
+
+def filter_input(field: str, names: object) -> tuple[str, ...]:
+    """What a list is narrowed to: the names as they are stored, in one order, at most 20. Raises as `names_input`."""
+    wanted = sorted(names_input(field, names))
+    if len(wanted) > MOST_NAMES:
+        raise OverLimit(
+            f"{field} has {len(wanted)} entries and may have {MOST_NAMES}: leave some out.",
+            field=field,
+            limit=MOST_NAMES,
+        )
+    return tuple(wanted)
 
 
 def names_input(field: str, names: object) -> frozenset[str]:

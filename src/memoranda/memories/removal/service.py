@@ -72,7 +72,7 @@ class Removal:
             memory_id,
             _by(who),
             self._ways,
-            self._elsewhere,
+            elsewhere=self._elsewhere,
         )
         return await self._erased(organization, removed, quoted_in)
 
@@ -99,7 +99,7 @@ class Removal:
                 AT_ONCE,
                 _by(who),
                 self._ways,
-                self._elsewhere,
+                elsewhere=self._elsewhere,
             )
             removed = Removed(removed.memories + some.memories, removed.proposals + some.proposals)
             if some.memories < AT_ONCE:
@@ -130,7 +130,12 @@ class Removal:
         Their last traces go with the next scrub of the database.
         """
         removed = await write_again(
-            self._storage, organization_id, store.purge_due, most, self._ways, self._elsewhere
+            self._storage,
+            organization_id,
+            store.purge_due,
+            most,
+            self._ways,
+            elsewhere=self._elsewhere,
         )
         if any(removed):
             self._tell(organization_id)

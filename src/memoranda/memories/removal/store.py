@@ -79,21 +79,21 @@ def texts_of_user(tx: Transaction, user_id: UUID) -> frozenset[str]:
 
 
 def erase(
-    tx: Transaction, memory_id: UUID, by: Author, ways: Ways, elsewhere: Elsewhere
+    tx: Transaction, memory_id: UUID, by: Author, ways: Ways, *, elsewhere: Elsewhere
 ) -> Removed:
     """Remove a memory as one fact wherever it stood, and what is forgotten or proposed that says the same."""
     found = hold(tx, Start([memory_id]), Extent.ONE_FACT)
-    return _purge(tx, found, "erased", by, ways, elsewhere)
+    return _purge(tx, found, "erased", by, ways, elsewhere=elsewhere)
 
 
 def erase_some_of_user(
-    tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways, elsewhere: Elsewhere
+    tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways, *, elsewhere: Elsewhere
 ) -> Removed:
     """Remove all proposals for the user, and up to `most` memories with all that says what they said, but what lives for others."""
     rows = tx.all(SOME_OF_USER, user=user_id, most=most)
     found = hold(tx, _of_user(tx, user_id, rows), Extent.NOT_GIVEN)
     elsewhere.of_user(tx, user_id)
-    return _purge(tx, found, "erased", by, ways, elsewhere)
+    return _purge(tx, found, "erased", by, ways, elsewhere=elsewhere)
 
 
 def _of_user(tx: Transaction, user_id: UUID, rows: list[Row]) -> Start:
@@ -102,7 +102,7 @@ def _of_user(tx: Transaction, user_id: UUID, rows: list[Row]) -> Start:
     return Start(ids, user_id=user_id)
 
 
-def purge_due(tx: Transaction, most: int, ways: Ways, elsewhere: Elsewhere) -> Removed:
+def purge_due(tx: Transaction, most: int, ways: Ways, *, elsewhere: Elsewhere) -> Removed:
     """Remove up to `most` memories, and as many proposals, whose time to be restored or accepted is over."""
     before = tx.now - KEPT_WHEN_FORGOTTEN
     start = Start(
@@ -110,7 +110,7 @@ def purge_due(tx: Transaction, most: int, ways: Ways, elsewhere: Elsewhere) -> R
         [row.id for row in tx.all(PROPOSALS_DUE, before=before, now=tx.now, most=most)],
     )
     due = _due(tx, hold(tx, start, Extent.ALONE), before)
-    return _purge(tx, due, "retention", Author(), ways, elsewhere)
+    return _purge(tx, due, "retention", Author(), ways, elsewhere=elsewhere)
 
 
 def _due(tx: Transaction, found: Reach, before: datetime) -> Reach:
@@ -130,7 +130,7 @@ def _due(tx: Transaction, found: Reach, before: datetime) -> Reach:
 
 
 def _purge(
-    tx: Transaction, found: Reach, reason: str, by: Author, ways: Ways, elsewhere: Elsewhere
+    tx: Transaction, found: Reach, reason: str, by: Author, ways: Ways, *, elsewhere: Elsewhere
 ) -> Removed:
     """Delete what is held, and write what follows in the order in which every write takes shared rows."""
     memory_ids, proposal_ids = found.ids

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from enum import Enum
 from functools import cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -83,13 +84,22 @@ SHOWN_THEN: Final = tuple(
 )
 
 
+class Whose(Enum):
+    """What kind of reader a list is for: it makes another statement, and whom it is for does not."""
+
+    ANYBODYS = "anybody's"
+    A_USERS = "a user's"
+    AN_AGENTS = "an agent's"
+    A_SPACES = "a space's"
+
+
 class Wanted(NamedTuple):
     """Which memories a page is to show, beside those that the caller may know."""
 
     status: MemoryStatus = MemoryStatus.ACTIVE
     pinned_only: bool = False
-    category: str | None = None
-    tag: str | None = None
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     oldest_first: bool = False
     as_of: datetime | None = None
     unused_only: bool = False
@@ -122,11 +132,12 @@ def _past() -> Select[Any]:
 
 
 @cache
-def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
+def listing(wanted: Wanted, whose: Whose) -> Select[Any]:
     """The page of such memories. Of a filter only that there is one makes another statement."""
     forgotten = wanted.status is MemoryStatus.FORGOTTEN
     few = wanted.pinned_only or wanted.unused_only or forgotten
-    by_chains = not forgotten and wanted.as_of is wanted.category is wanted.tag is None
+    of_revisions = wanted.as_of is not None or bool(wanted.categories or wanted.tags)
+    by_chains = not forgotten and not of_revisions
     if wanted.as_of is not None:
         view = _past()
     elif forgotten:
@@ -137,25 +148,29 @@ def listing(wanted: Wanted, *, bound: bool, agent: bool) -> Select[Any]:
         view = view.where(m.pinned)
     if wanted.unused_only:
         view = view.where(UNUSED)
-    if wanted.category is not None:
-        view = view.where(r.category == bindparam("in_category"))
-    if wanted.tag is not None:
-        view = view.where(contains(r.tags, "with_tag"))
-    page = _page(view, few=few, bound=bound, agent=agent, oldest=wanted.oldest_first)
+    if wanted.categories:
+        view = view.where(one_of(r.category, "in_categories"))
+    if wanted.tags:
+        view = view.where(or_(*(contains(r.tags, name) for name in _tags(wanted))))
+    page = _page(view, whose, few=few, oldest=wanted.oldest_first)
     return _heads(page, m.id, oldest=wanted.oldest_first) if by_chains else page
 
 
-def _page(view: Select[Any], *, few: bool, bound: bool, agent: bool, oldest: bool) -> Select[Any]:
-    """The page of all that `view` shows, or of what covers a user, or a user and an agent."""
+def _page(view: Select[Any], whose: Whose, *, few: bool, oldest: bool) -> Select[Any]:
+    """The page of all that `view` shows to such a reader."""
     # Few among many are read from their own index and then put in order; as an index's column, the
     # id would lead through all of the organization's memories instead.
     by: ColumnElement[UUID] = func.coalesce(m.id, m.id) if few else m.id
     view = view.where(by > bindparam("from") if oldest else by < bindparam("from"))
-    if bound:
-        view = view.where(m.space.is_(None), *((FOR_AGENT,) if agent else ()))
-    if bound and not few:
-        return _merged(view.where(NO_USERS), view.where(ITS_USERS), m.id, oldest=oldest)
-    return _first(view.where(FOR_USER) if bound else view, by, oldest=oldest)
+    if whose is Whose.ANYBODYS:
+        return _first(view, by, oldest=oldest)
+    if whose is Whose.A_SPACES:
+        in_space = m.space == bindparam("space"), or_(NO_USERS, ITS_USERS)
+        return _first(view.where(*in_space), by, oldest=oldest)
+    view = view.where(m.space.is_(None), *((FOR_AGENT,) if whose is Whose.AN_AGENTS else ()))
+    if few:
+        return _first(view.where(FOR_USER), by, oldest=oldest)
+    return _merged(view.where(NO_USERS), view.where(ITS_USERS), m.id, oldest=oldest)
 
 
 def _first(view: Select[Any], *by: ColumnElement[Any], oldest: bool = False) -> Select[Any]:
@@ -255,18 +270,18 @@ def page(
     wanted: Wanted,
     cursor: UUID | None,
     most: int,
+    *,
+    space: str | None = None,
 ) -> list[Memory]:
     """Such memories as `reader` may know (None: anybody's), in the order of their chains' ids.
+
+    With a space: those of that space that are its user's, or no user's.
 
     The newest chain comes first unless the oldest is wanted first; the page goes on from
     `cursor`. A tag is looked for in the text of the list of tags, so that a row in a
     million may have another one: the caller looks at the tags once more.
     """
-    statement = listing(
-        _shape(wanted),
-        bound=reader is not None,
-        agent=reader is not None and reader.agent_id is not None,
-    )
+    statement = listing(_shape(wanted), _whose(reader, space))
     rows = tx.all(
         statement,
         **{"from": cursor or (OLDEST if wanted.oldest_first else NEWEST)},
@@ -276,8 +291,12 @@ def page(
         most=most,
         user=reader and reader.user_id,
         agent=reader and reader.agent_id,
-        in_category=wanted.category,
-        with_tag=json.dumps(wanted.tag, ensure_ascii=False),
+        space=space,
+        in_categories=list(wanted.categories),
+        **{
+            name: json.dumps(tag, ensure_ascii=False)
+            for name, tag in zip(_tags(wanted), wanted.tags, strict=True)
+        },
     )
     make = _forgotten if wanted.status is MemoryStatus.FORGOTTEN else shown
     return [make(row) for row in rows]
@@ -314,10 +333,23 @@ def _forgotten(row: Row) -> Memory:
     return shown(row, MemoryStatus.FORGOTTEN, until)
 
 
+def _whose(reader: ContextSubject | None, space: str | None) -> Whose:
+    if space is not None:
+        return Whose.A_SPACES
+    if reader is None:
+        return Whose.ANYBODYS
+    return Whose.A_USERS if reader.agent_id is None else Whose.AN_AGENTS
+
+
+def _tags(wanted: Wanted) -> list[str]:
+    """What the tags are called that a statement looks for."""
+    return [f"with_tag_{place}" for place, _ in enumerate(wanted.tags)]
+
+
 def _shape(wanted: Wanted) -> Wanted:
     """What of a wish makes another statement: not what is looked for, but by what."""
     return wanted._replace(
-        category=None if wanted.category is None else "",
-        tag=None if wanted.tag is None else "",
+        categories=("",) if wanted.categories else (),
+        tags=("",) * len(wanted.tags),
         as_of=None if wanted.as_of is None else SOME_TIME,
     )

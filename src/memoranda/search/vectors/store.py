@@ -83,9 +83,6 @@ RENAME: Final = (
     )
 )
 OF_ITEM: Final = select(_OF.model, _OF.vector, _OF.failures, _OF.retry_at).where(_OF_ITEM)
-CURRENT: Final = select(_OF.item_id, _OF.text_id).where(
-    _OF_MODEL, _OF.vector.is_not(None), one_of(_OF.item_id, "items")
-)
 
 MADE_SINCE: Final = (
     select(_OF.item_id, _OF.text_id, _OF.vector, _OF.stamp)
@@ -202,14 +199,6 @@ def carry(tx: Transaction, collection: str, from_id: UUID, to_id: UUID, text_id:
     rows = [row._asdict() | named | kept for row in tx.all(OF_ITEM, **of)]
     tx.send_many(WANT, rows)
     tx.send(DROP, **of, now=tx.now, new_stamp=turned.stamp - 1)
-
-
-def current(
-    tx: Transaction, collection: str, model: str, item_ids: Sequence[UUID]
-) -> dict[UUID, UUID]:
-    """Return which text each of these items' vector is of; an item without one is left out."""
-    rows = tx.all(CURRENT, in_collection=collection, of_model=model, items=item_ids)
-    return {row.item_id: row.text_id for row in rows}
 
 
 def serving(tx: Transaction, collection: str) -> Serving | None:

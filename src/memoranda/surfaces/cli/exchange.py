@@ -45,7 +45,7 @@ async def export(
     at: Session,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Where to; standard output without it."),
+        typer.Argument(metavar="FILE", help="Where to; standard output without it."),
     ] = None,
     *,
     history: Annotated[

@@ -23,8 +23,6 @@ Key = Annotated[
     typer.Option(
         "--key",
         metavar="KEY",
-        envvar="MEMORANDA_KEY",
-        show_envvar=False,
         help="Act as this key says; MEMORANDA_KEY without it, and without both as the owner.",
     ),
 ]
@@ -34,10 +32,9 @@ def mcp(choices: Choices, key: Key = None) -> Answer:
     """Serve MCP to the client that starts this, over standard input and output."""
     serving = module("stdio")
     settings = choices.settings()
-    serving.serve_stdio(
-        lambda: _product(choices, settings, reads=key is not None),
-        key=key,
-    )
+    if key is None and settings.key is not None:
+        key = settings.key.get_secret_value()
+    serving.serve_stdio(lambda: _product(choices, settings, reads=key is not None), key=key)
     return Answer(None, list)
 
 

@@ -41,10 +41,10 @@ async def tools(at: Session, *, agent: Agent = None) -> Answer:
         rows = [(each.name, each.effect, each.decision, each.description) for each in offers]
         columns = ("tool", "it", "you", "~what it is for")
         return Answer(listing(offers), lambda: listed(columns, rows, empty="There is no tool."))
-    policies = await at.memoranda.tool_policies.of(at.who, agent)
+    policies = await at.memoranda.tools.policies.of(at.who, agent)
     said = [(each.tool, each.decision, each.set_at or "default") for each in policies]
-    columns = ("tool", "the agent", "since")
-    return Answer(listing(policies), lambda: listed(columns, said, empty="There is no tool."))
+    told = ("tool", "the agent", "since")
+    return Answer(listing(policies), lambda: listed(told, said, empty="There is no tool."))
 
 
 async def call(
@@ -86,7 +86,7 @@ async def policy(
     """Say what an agent may do with a tool, from its next call on."""
     from memoranda.tools.models import Decision
 
-    policies = at.memoranda.tool_policies
+    policies = at.memoranda.tools.policies
     said = await (
         policies.unset(at.who, agent, tool)
         if decision == "default"
@@ -108,7 +108,7 @@ async def approvals(
     """List the calls that wait for a person, or that one has decided."""
     from memoranda.tools.models import ApprovalStatus
 
-    page = await at.memoranda.approvals.page(
+    page = await at.memoranda.tools.approvals.page(
         at.who, status=ApprovalStatus(status), limit=limit, cursor=cursor
     )
     askers = await whose(at, page.items, nobody="nobody")
@@ -122,13 +122,13 @@ async def approvals(
 
 async def approve(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call be done now."""
-    decided = await at.memoranda.approvals.approve(at.who, approval_id)
+    decided = await at.memoranda.tools.approvals.approve(at.who, approval_id)
     return Answer(decided, lambda: [card({decided.status: decided.id, **(decided.answer or {})})])
 
 
 async def deny(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call not be done."""
-    decided = await at.memoranda.approvals.deny(at.who, approval_id)
+    decided = await at.memoranda.tools.approvals.deny(at.who, approval_id)
     return Answer(decided, lambda: [card({"denied": decided.id, "tool": decided.tool})])
 
 
@@ -136,7 +136,7 @@ async def calls(
     at: Session, *, run: Run = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer:
     """List the journal of calls, the newest first."""
-    page = await at.memoranda.tool_calls.page(at.who, run_id=run, limit=limit, cursor=cursor)
+    page = await at.memoranda.tools.journal.page(at.who, run_id=run, limit=limit, cursor=cursor)
     callers = await whose(at, page.items, nobody="an owner")
     rows = [
         (when(each.created_at), each.tool, each.code or each.outcome, caller, each.milliseconds)
@@ -148,7 +148,7 @@ async def calls(
 
 async def spaces(at: Session, *, limit: Limit = 50, cursor: Cursor = None) -> Answer:
     """List the nodes of workflows that call tools."""
-    page = await at.memoranda.tool_spaces.page(at.who, limit=limit, cursor=cursor)
+    page = await at.memoranda.tools.spaces.page(at.who, limit=limit, cursor=cursor)
     rows = [
         (entry(f"{each.workflow_id} {each.node_id}", each.id), ", ".join(each.tools))
         for each in page.items
@@ -171,7 +171,7 @@ async def publish(
     agent: Agent = None,
 ) -> Answer:
     """Let a node of a workflow call tools. Its memories are its own."""
-    space = await at.memoranda.tool_spaces.publish(
+    space = await at.memoranda.tools.spaces.publish(
         at.who, workflow, node, agent_id=await at.agent_id(agent), tools=tool
     )
     return Answer(space, lambda: [card({"space": space.id, "tools": ", ".join(space.tools)})])
@@ -179,7 +179,7 @@ async def publish(
 
 async def withdraw(at: Session, space_id: SpaceId) -> Answer:
     """Take a space away: its keys open nothing from now on."""
-    space = await at.memoranda.tool_spaces.withdraw(at.who, space_id)
+    space = await at.memoranda.tools.spaces.withdraw(at.who, space_id)
     return Answer(space, lambda: [card({"withdrawn": space.id})])
 
 

@@ -4,6 +4,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -41,9 +42,11 @@ class Guarded:
         await sign_in(request)
         settings = product(request).settings
         bounded = BoundedRequest(request, settings.max_body_bytes, settings.body_idle_s)
-        given: list[Message] = [
-            {"type": "http.request", "body": await bounded.body(), "more_body": False}
-        ]
+        try:
+            body = await bounded.body()
+        except ClientDisconnect:
+            return
+        given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
             return given.pop() if given else await receive()

@@ -13,8 +13,8 @@ from memoranda.access.rates.service import Rate
 from memoranda.memories.transfer.errors import ImportTooLarge, UnreadableImport
 from memoranda.memories.transfer.models import ImportReport, ImportSource
 from memoranda.surfaces.http.credentials import Caller
-from memoranda.surfaces.http.errors import BrokenBody, SlowBody
-from memoranda.surfaces.http.limits import BoundedRequest
+from memoranda.surfaces.http.errors import BrokenBody, SlowBody, UnsupportedMediaType
+from memoranda.surfaces.http.limits import FORM, BoundedRequest
 from memoranda.surfaces.http.operation import Operation, log_defect, raises
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
@@ -79,7 +79,16 @@ async def export_memories(
 
 
 @routes.post("/memories/import", openapi_extra=FILE)
-@raises(NotFound, ReadOnly, UnreadableImport, ImportTooLarge, OverLimit, BrokenBody, SlowBody)
+@raises(
+    NotFound,
+    ReadOnly,
+    UnreadableImport,
+    ImportTooLarge,
+    OverLimit,
+    BrokenBody,
+    SlowBody,
+    UnsupportedMediaType,
+)
 @counted(Rate.MEMORY_WRITES)
 async def import_memories(
     request: Request,
@@ -96,6 +105,9 @@ async def import_memories(
     agent_id: Annotated[UUID | None, Query(description="Give all of it to this agent.")] = None,
 ) -> ImportReport:
     """Take in the file that is the body: an export of this product, or of another one. The answer says what became of it."""
+    if request.headers.get("content-type", "").lower().startswith(FORM):
+        # A form's own lines would else be read as a list of memories.
+        raise UnsupportedMediaType("This route reads the file as the body, and not in a form.")
     settings = product.settings
     body = BoundedRequest(request, settings.max_upload_bytes, settings.body_idle_s)
     return await product.transfer.take_in(

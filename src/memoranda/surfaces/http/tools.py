@@ -86,7 +86,7 @@ async def list_tool_policies(
     who: Caller, product: Product, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Page[ToolPolicy]:
     """List what was said of agents' tools."""
-    return await product.tool_policies.page(who, limit=limit, cursor=cursor)
+    return await product.tools.policies.page(who, limit=limit, cursor=cursor)
 
 
 @routes.put("/policies")
@@ -94,7 +94,7 @@ async def list_tool_policies(
 @counted(Rate.MEMORY_WRITES)
 async def set_tool_policy(body: Said, who: Caller, product: Product) -> ToolPolicy:
     """Say what an agent may do with a tool from its next call on: allow, ask or deny."""
-    return await product.tool_policies.set(who, body.agent, body.tool, body.decision)
+    return await product.tools.policies.set(who, body.agent, body.tool, body.decision)
 
 
 @routes.get("/approvals")
@@ -108,14 +108,14 @@ async def list_approvals(
     limit: Limit = 50,
 ) -> Page[Approval]:
     """List calls that wait for a person, or that one has decided, the newest first."""
-    return await product.approvals.page(who, status=status, limit=limit, cursor=cursor)
+    return await product.tools.approvals.page(who, status=status, limit=limit, cursor=cursor)
 
 
 @routes.get("/approvals/{approval_id}")
 @counted(Rate.LISTS)
 async def get_approval(approval_id: UUID, who: Caller, product: Product) -> Approval:
     """Get a call that waits or is decided."""
-    return await product.approvals.get(who, approval_id)
+    return await product.tools.approvals.get(who, approval_id)
 
 
 @routes.post("/approvals/{approval_id}/approve")
@@ -123,7 +123,7 @@ async def get_approval(approval_id: UUID, who: Caller, product: Product) -> Appr
 @counted(Rate.MEMORY_WRITES)
 async def approve_call(approval_id: UUID, who: Caller, product: Product) -> Approval:
     """Let a waiting call be done now; the answer says whether it still could be."""
-    return await product.approvals.approve(who, approval_id)
+    return await product.tools.approvals.approve(who, approval_id)
 
 
 @routes.post("/approvals/{approval_id}/deny")
@@ -131,7 +131,7 @@ async def approve_call(approval_id: UUID, who: Caller, product: Product) -> Appr
 @counted(Rate.MEMORY_WRITES)
 async def deny_call(approval_id: UUID, who: Caller, product: Product) -> Approval:
     """Let a waiting call not be done."""
-    return await product.approvals.deny(who, approval_id)
+    return await product.tools.approvals.deny(who, approval_id)
 
 
 @routes.get("/calls")
@@ -145,7 +145,7 @@ async def list_tool_calls(
     limit: Limit = 50,
 ) -> Page[ToolCall]:
     """List the journal of calls, the newest first."""
-    return await product.tool_calls.page(who, run_id=run_id, limit=limit, cursor=cursor)
+    return await product.tools.journal.page(who, run_id=run_id, limit=limit, cursor=cursor)
 
 
 @routes.get("/spaces")
@@ -154,7 +154,7 @@ async def list_spaces(
     who: Caller, product: Product, *, cursor: Cursor = None, limit: Limit = 50
 ) -> Page[ToolSpace]:
     """List the nodes of workflows that call tools."""
-    return await product.tool_spaces.page(who, limit=limit, cursor=cursor)
+    return await product.tools.spaces.page(who, limit=limit, cursor=cursor)
 
 
 @routes.put("/spaces")
@@ -163,7 +163,7 @@ async def list_spaces(
 async def publish_space(body: Published, who: Caller, product: Product) -> ToolSpace:
     """Let a node of a workflow call tools; published again, it keeps its memories."""
     agent_id = None if body.agent is None else (await product.access.agent(who, body.agent)).id
-    return await product.tool_spaces.publish(
+    return await product.tools.spaces.publish(
         who, body.workflow_id, body.node_id, agent_id=agent_id, tools=body.tools
     )
 
@@ -173,7 +173,7 @@ async def publish_space(body: Published, who: Caller, product: Product) -> ToolS
 @counted(Rate.MEMORY_WRITES)
 async def withdraw_space(space_id: UUID, who: Caller, product: Product) -> Response:
     """Take a space away: its keys open nothing from now on."""
-    await product.tool_spaces.withdraw(who, space_id)
+    await product.tools.spaces.withdraw(who, space_id)
     return Response(status_code=204)
 
 

@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from mcp_types import (
+from mcp.types import (
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     RequestId,
     jsonrpc_message_adapter,
 )
@@ -48,9 +49,12 @@ def message_in(line: bytes | None) -> JSONRPCMessage | Misread:
     if line is None:
         return _misread(None, INVALID_REQUEST, f"A message has at most {LONGEST_LINE} bytes.")
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         return _why(line)
+    if isinstance(message, JSONRPCNotification) and b'"id"' in line and "id" in json.loads(line):
+        return _why(line)  # a request whose id is none, and no notification
+    return message
 
 
 def _why(line: bytes) -> Misread:

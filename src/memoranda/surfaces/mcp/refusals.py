@@ -7,10 +7,10 @@ from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
-from mcp_types.version import is_version_at_least
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from mcp.types.version import is_version_at_least
 
-from memoranda.words.errors import ErrorKind, MemorandaError, Unavailable
+from memoranda.words.errors import ErrorKind, MemorandaError
 
 logger: Final = logging.getLogger(__name__)
 
@@ -31,11 +31,14 @@ _CODES: Final[Mapping[ErrorKind, int]] = {
 }
 
 
-class Defect(Unavailable):
-    """Something broke that should not: a defect of Memoranda, written to its log."""
-
-    code = "internal_error"
-    retryable = False
+BROKEN: Final[Mapping[str, Any]] = {
+    "code": "internal_error",
+    "kind": "unavailable",
+    "message": "Something broke here, and it was not the request. The log says where.",
+    "retryable": False,
+    "details": {},
+}
+"""What is said of a defect, and no more: its own message may quote what people wrote."""
 
 
 def refusal_of(error: MemorandaError) -> dict[str, Any]:
@@ -57,24 +60,19 @@ def protocol_error(error: MemorandaError, version: str) -> MCPError:
     return MCPError(code, error.message, refusal_of(error))
 
 
-def defect(error: Exception, where: str) -> Defect:
-    """Log what broke by its type and place, and say no more: its message may quote what people wrote."""
-    told = "".join(traceback.format_tb(error.__traceback__))
-    logger.error("%s in %s\n%s", type(error).__name__, where, told)
-    return Defect("Something broke here, and it was not the request. The log says where.")
-
-
 def safely(fn: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Let nothing out of `fn` but errors that are meant to be told."""
+    """Let nothing out of `fn` but errors that are meant to be told; a defect is logged by its place."""
 
     @wraps(fn)
     async def kept(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return await fn(*args, **kwargs)
-        except (MemorandaError, MCPError):
+        except MemorandaError:
             raise
         except Exception as error:  # noqa: BLE001 - the protocol would tell its message
-            raise defect(error, fn.__qualname__) from None
+            where = "".join(traceback.format_tb(error.__traceback__))
+            logger.error("%s in %s\n%s", type(error).__name__, fn.__qualname__, where)  # noqa: TRY400 - its message may quote what people wrote
+            raise MCPError(INTERNAL_ERROR, BROKEN["message"], dict(BROKEN)) from None
 
     return kept
 

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from mcp_types import (
+from mcp.types import (
     Annotations,
     ListResourcesResult,
     ListResourceTemplatesResult,

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp.server.lowlevel import Server
-from mcp_types import (
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
     ListResourcesResult,
@@ -57,6 +58,8 @@ class Handlers:
             return await self._call(context, params)
         except MemorandaError as error:
             return refused(refusal_of(error))
+        except MCPError as error:
+            return refused(error.data)
 
     async def list_resources(
         self, context: "Context", params: PaginatedRequestParams | None
@@ -123,6 +126,8 @@ def make_server(door: "Door") -> Server[Any]:
         version=__version__,
         title="Memoranda",
         instructions=INSTRUCTIONS,
+        # No argument travels in a header: else every call would list the tools first, to look for one.
+        get_tool_input_schema=lambda _: None,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,

@@ -17,7 +17,6 @@ from starlette.types import Message, Receive, Scope, Send
 from memoranda.access.models import Principal
 from memoranda.access.rates.service import Rate
 from memoranda.app import Memoranda
-from memoranda.surfaces.mcp.catalog import catalog
 from memoranda.surfaces.mcp.door import Room
 from memoranda.surfaces.mcp.server import make_server
 from memoranda.tools.models import Effect, ToolOffer
@@ -41,7 +40,6 @@ class KeyDoor:
 
     def __init__(self, memoranda: Memoranda) -> None:
         self._memoranda = memoranda
-        self._writers = frozenset(each.name for each in catalog() if each.effect is Effect.WRITES)
 
     def greeted(self) -> None:
         """Nothing is left to begin: the product is open."""
@@ -58,8 +56,8 @@ class KeyDoor:
 
     async def _count(self, who: Principal, tool: str | None) -> None:
         """Count a request beside those of the routes."""
-        rate = Rate.MEMORY_WRITES if tool in self._writers else Rate.LISTS
-        await self._memoranda.rates.count(who, rate)
+        writes = tool is not None and self._memoranda.tools.effect_of(tool) is Effect.WRITES
+        await self._memoranda.rates.count(who, Rate.MEMORY_WRITES if writes else Rate.LISTS)
 
 
 class Endpoint:

@@ -52,8 +52,12 @@ class Recall(Input):
     """A question to the memories."""
 
     query: Annotated[str, Field(description="What you want to know, in plain words.")]
-    categories: Annotated[Names, Field(default_factory=list, description="Only memories of one of these.")]
-    tags: Annotated[Names, Field(default_factory=list, description="Only memories with one of these.")]
+    categories: Annotated[
+        Names, Field(default_factory=list, description="Only memories of one of these.")
+    ]
+    tags: Annotated[
+        Names, Field(default_factory=list, description="Only memories with one of these.")
+    ]
     limit: Limit = 10
     cursor: Cursor = None
 
@@ -61,8 +65,12 @@ class Recall(Input):
 class List(Input):
     """A page of the memories, the newest first."""
 
-    categories: Annotated[Names, Field(default_factory=list, description="Only memories of one of these.")]
-    tags: Annotated[Names, Field(default_factory=list, description="Only memories with one of these.")]
+    categories: Annotated[
+        Names, Field(default_factory=list, description="Only memories of one of these.")
+    ]
+    tags: Annotated[
+        Names, Field(default_factory=list, description="Only memories with one of these.")
+    ]
     limit: Limit = 20
     cursor: Cursor = None
 

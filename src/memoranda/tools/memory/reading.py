@@ -1,14 +1,12 @@
 """What the memory tool reads."""
 
-from uuid import UUID
-
 from memoranda.access.models import Principal
 from memoranda.memories.finding.asked import MOST_FOUND
 from memoranda.memories.service import Memories
 from memoranda.tools.memory.answers import Listed, Recalled, ToolMemory, fitting
 from memoranda.tools.memory.inputs import Get, List, Recall
 from memoranda.tools.models import Course
-from memoranda.words.cursor import make_cursor, make_seen_cursor, read_seen_cursor
+from memoranda.words.cursor import make_seen_cursor, read_seen_cursor
 
 
 class Reading:

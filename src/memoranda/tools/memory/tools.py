@@ -21,12 +21,8 @@ RECALL: Final = (
 )
 LIST: Final = "Go through what is remembered, the newest first, page by page."
 GET: Final = "Read one memory as it stands now, with its version."
-UPDATE: Final = (
-    "Correct a memory. Read it first: you say which version you read, so that nobody's change is lost."
-)
-FORGET: Final = (
-    "Forget a memory that is wrong or no longer wanted. Read it first: you say which version you read."
-)
+UPDATE: Final = "Correct a memory. Read it first: you say which version you read, so that nobody's change is lost."
+FORGET: Final = "Forget a memory that is wrong or no longer wanted. Read it first: you say which version you read."
 
 
 def memory_tools(memories: Memories, ways: Ways, *, chars: int) -> list[Tool]:
