@@ -7,7 +7,6 @@ import pytest
 
 from memoranda.access.models import Principal, Role, Space
 from memoranda.access.roles import (
-    IN_A_SPACE,
     Permission,
     ToolPolicyRequired,
     organization_for,
@@ -167,23 +166,16 @@ def test_a_bound_key_knows_of_its_own_user_alone() -> None:
 
 
 @pytest.mark.parametrize(("role", "permission"), list(product(Role, Permission)))
-def test_in_a_space_a_role_may_do_with_its_tools_and_memories_what_it_may_and_nothing_else(
+def test_in_a_space_a_role_calls_tools_and_does_what_keeps_to_the_space(
     role: Role, permission: Permission
 ) -> None:
-    if LETTER[role] in MAY[permission] and permission in IN_A_SPACE:
-        require(BOUND[role], permission)
-    else:
-        with pytest.raises(Refused):
-            require(BOUND[role], permission)
-
-
-def test_what_is_left_in_a_space_is_tools_and_memories() -> None:
-    assert {
-        Permission.USE_TOOLS,
-        Permission.READ_MEMORIES,
-        Permission.WRITE_MEMORIES,
-        Permission.PROPOSE_MEMORIES,
-    } == IN_A_SPACE
+    for in_space in (False, True):
+        left = in_space or permission is Permission.USE_TOOLS
+        if LETTER[role] in MAY[permission] and left:
+            require(BOUND[role], permission, in_space=in_space)
+        else:
+            with pytest.raises(Refused):
+                require(BOUND[role], permission, in_space=in_space)
 
 
 @pytest.mark.parametrize("role", Role)

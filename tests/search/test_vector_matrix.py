@@ -98,6 +98,15 @@ def test_a_hit_says_which_text_it_is_of() -> None:
     assert hit.text_id == UUID(int=51)
 
 
+def test_items_whose_ids_are_alike_in_half_are_two() -> None:
+    one, other = 5, 5 + (9 << 64)
+    matrix = filled(made(one, 7), made(other, 8))
+    matrix.apply(changed(gone(other)))
+    assert found(matrix, 7)[0] == one
+    matrix.apply(changed(made(other, 7), gone(one)))
+    assert found(matrix, 7) == [other]
+
+
 def test_zeros_are_near_nothing() -> None:
     zeros = np.zeros((1, DIMENSIONS), np.float32)
     assert pack(zeros) == [b""]

@@ -59,15 +59,14 @@ MATRIX: Final[dict[Role, frozenset[Permission]]] = {
     Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),
 }
 
-IN_A_SPACE: Final = frozenset(
-    {_P.USE_TOOLS, _P.READ_MEMORIES, _P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES}
-)
-"""What is left of a role for a key that is bound to a space: tools, and the memories of that space."""
 
+def require(who: Principal, permission: Permission, *, in_space: bool = False) -> None:
+    """Return when `who` may; raise `Refused` (`ReadOnly`, `ToolPolicyRequired`) when not.
 
-def require(who: Principal, permission: Permission) -> None:
-    """Return when `who` may; raise `Refused` (`ReadOnly`, `ToolPolicyRequired`) when not."""
-    if who.space is not None and permission not in IN_A_SPACE:
+    A key that is bound to a space calls tools, and does besides only what says that it keeps
+    to the caller's space (`in_space`).
+    """
+    if who.space is not None and not in_space and permission is not Permission.USE_TOOLS:
         raise Refused(
             f"A key that is bound to a space may not {permission.value}: it calls the space's tools. "
             "Use another key."
@@ -85,9 +84,9 @@ def require(who: Principal, permission: Permission) -> None:
     raise Refused(f"This key ({who.role.value}) may not {permission.value}. Use {needed} key.")
 
 
-def organization_for(who: Principal, permission: Permission) -> UUID:
+def organization_for(who: Principal, permission: Permission, *, in_space: bool = False) -> UUID:
     """`require`, and the organization whose rows the call may then touch."""
-    require(who, permission)
+    require(who, permission, in_space=in_space)
     return organization_of(who)
 
 

@@ -223,7 +223,7 @@ class Memories(Finding):
         What is added or forgotten between two pages makes no memory come twice or be left
         out. Raises `Invalid` for a cursor that is not this list's.
         """
-        organization = organization_for(who, Permission.READ_MEMORIES)
+        organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
         check_count("limit", limit, most=MOST_LISTED)
         wanted = Wanted(
             _status(status),
@@ -262,7 +262,7 @@ class Memories(Finding):
 
     async def get(self, who: Principal, memory_id: UUID) -> Memory:
         """A live memory. Raises `NotFound`, also for one that is forgotten, expired or not for the caller."""
-        organization = organization_for(who, Permission.READ_MEMORIES)
+        organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
         audience, found = await self._storage.read(organization, views.live_memory, memory_id)
         if not may_know(who, audience):
             raise unknown_memory(memory_id)

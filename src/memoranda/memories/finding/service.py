@@ -66,16 +66,14 @@ class Finding:
         answer of an embedder within two seconds, and before the first vector is made, words and
         letters find alone and `semantic` is False. Raises `Invalid` for a blank query and `OverLimit` beyond 8,000 characters.
         """
-        organization = organization_for(who, Permission.READ_MEMORIES)
+        organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
         check_count("limit", limit, most=MOST_FOUND)
         wanted = Wanted(
             text_input("query", query, limit=LONGEST_QUERY),
             names_input("categories", categories),
             names_input("tags", tags),
         )
-        subject = subject_of(who, agent_id, user_id)
-        anything = sees_everything(who) and user_id is None and agent_id is None
-        reader = EVERYBODY if anything else Reader.of(subject)
+        reader = _reader(who, agent_id, user_id)
         nearest = await self._nearest(organization, wanted.query, SEARCH_SCORE, TIMEOUT_S)
         found, nearest = await self._storage.read(
             organization, _found, reader, wanted, nearest, limit
@@ -178,6 +176,14 @@ class Finding:
         except Exception as error:  # noqa: BLE001 - of all kinds: an embedder is a host's own code, and words find without it
             logger.warning("Nothing was found by meaning: %s.", type(error).__name__)
             return None
+
+
+def _reader(who: Principal, agent_id: UUID | None, user_id: UUID | None) -> Reader:
+    if who.space is not None:
+        return Reader(who.user_id, space=who.space.name)
+    subject = subject_of(who, agent_id, user_id)
+    anything = sees_everything(who) and user_id is None and agent_id is None
+    return EVERYBODY if anything else Reader.of(subject)
 
 
 def _found(

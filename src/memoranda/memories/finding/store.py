@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, select, update
 from memoranda.memories.finding.reach.store import (
     EVERYBODY,
     KNOWN,
-    REACHED,
+    REACHED_SOMEHOW,
     Reach,
     Reader,
     asked_of,
@@ -36,7 +36,7 @@ EVERY: Final = 2**31 - 1
 
 m = memories.c
 # By their ids, from the index of ids.
-KNOWN_OF_THEM: Final = and_(SAYING, REACHED, one_of(m.id, "ids"))
+KNOWN_OF_THEM: Final = and_(SAYING, REACHED_SOMEHOW, one_of(m.id, "ids"))
 NEWEST: Final = (m.recorded_at.desc(), m.id.desc())
 
 AMONG: Final = select(m.id, m.head_id).where(KNOWN_OF_THEM)

@@ -23,13 +23,14 @@ STEPS: Final = 16
 """So many audiences are looked at before it is believed that there is one that the reader does not belong to."""
 
 m = memories.c
-# `= NULL` is never true: a reader without a user meets no user's memory.
+# `= NULL` is never true: a reader without a user meets no user's memory, and one without a space no space's.
+_ITS_USERS: Final = or_(
+    bindparam("any_user", type_=Boolean()), m.user_id.is_(None), m.user_id == bindparam("user")
+)
 REACHED: Final = and_(
     UNEXPIRED,
     m.space.is_(None),
-    or_(
-        bindparam("any_user", type_=Boolean()), m.user_id.is_(None), m.user_id == bindparam("user")
-    ),
+    _ITS_USERS,
     or_(
         bindparam("any_agent", type_=Boolean()),
         m.agent_id.is_(None),
@@ -37,6 +38,12 @@ REACHED: Final = and_(
     ),
 )
 KNOWN: Final = and_(m.live, REACHED)
+IN_ITS_SPACE: Final = and_(UNEXPIRED, m.space == bindparam("space"), _ITS_USERS)
+# Of memories that are looked up by their ids, it does not matter that no index leads to both.
+REACHED_SOMEHOW: Final = or_(
+    and_(~bindparam("in_space", type_=Boolean()), REACHED),
+    and_(bindparam("in_space", type_=Boolean()), IN_ITS_SPACE),
+)
 # Said twice, so that PostgreSQL, which guesses at how many are due, knows how many can be.
 _EXPIRED: Final = and_(m.live, m.expires_at.is_not(None), m.expires_at <= bindparam("now"))
 _SPACED: Final = and_(m.live, m.space.is_not(None))
@@ -63,16 +70,18 @@ HOW_MANY: Final[Any] = select(
     func.coalesce(func.sum(case((KNOWN, 1), else_=0)), 0).label("known")
 ).where(m.live)
 AGENTS: Final = select(agents.c.id).limit(bindparam("most"))
+ITS_SPACES: Final = select(m.id).where(m.live, IN_ITS_SPACE)
 ITS_OWN: Final = select(m.id).where(KNOWN, one_of(m.audience, "audiences")).limit(bindparam("most"))
 
 
 class Reader(NamedTuple):
-    """Whose memories are found: what covers a user and an agent, or what is for anybody."""
+    """Whose memories are found: what covers a user and an agent, or what is for anybody; or a space's."""
 
     user: UUID | None = None
     agent: UUID | None = None
     any_user: bool = False
     any_agent: bool = False
+    space: str | None = None
 
     @classmethod
     def of(cls, subject: ContextSubject) -> Self:
@@ -105,6 +114,9 @@ class Reach(NamedTuple):
 
 def reach(tx: Transaction, reader: Reader) -> Reach:
     """How much of all that the indexes hold the reader may know."""
+    if reader.space is not None:
+        in_it = [row.id for row in tx.all(ITS_SPACES, **asked_of(tx, reader))]
+        return Reach(len(in_it), len(in_it), in_it)
     glance: Any = tx.one(GLANCE)
     held = counts(tx).active if glance.active is None else glance.active
     expired = glance.expires is not None and glance.expires <= tx.now
@@ -123,7 +135,7 @@ def reach(tx: Transaction, reader: Reader) -> Reach:
 
 def asked_of(tx: Transaction, reader: Reader) -> dict[str, Any]:
     """What the statements ask of the reader."""
-    return {**reader._asdict(), "now": tx.now}
+    return {**reader._asdict(), "in_space": reader.space is not None, "now": tx.now}
 
 
 def _belongs_to_all(tx: Transaction, reader: Reader, first: str | None, last: str | None) -> bool:
