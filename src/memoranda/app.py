@@ -44,6 +44,7 @@ from memoranda.storage import migrate as bring_up_to_date
 from memoranda.storage.health import check_place
 from memoranda.toolbox import toolbox
 from memoranda.tools import forgetting
+from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.service import Tools
 from memoranda.words.clock import Clock, system_clock
 
@@ -143,14 +144,8 @@ class Memoranda:
             registry, ContextPacker(), source_timeout_s=settings.source_timeout_s
         )
         briefs = Briefs(storage, runs, conversations, registry, builder)
-        tools = Tools(
-            storage,
-            toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars),
-            events.wake,
-            calls_per_run=settings.tool_calls_per_run,
-            max_approvals=settings.max_approvals,
-            kept=timedelta(days=settings.receipts_days),
-        )
+        box = toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars)
+        tools = _tools(storage, box, events, settings)
         rates = Rates(storage, _rate_limits(settings), clock=clock)
         steps = [
             Step("purge of what was forgotten long ago", removal.purge_due, again=True),
@@ -214,6 +209,17 @@ def _sources(
             KnowledgeSource(knowledge),
             ConversationSource(conversations),
         ]
+    )
+
+
+def _tools(storage: Storage, box: ToolRegistry, events: Events, settings: Settings) -> Tools:
+    return Tools(
+        storage,
+        box,
+        events.wake,
+        calls_per_run=settings.tool_calls_per_run,
+        max_approvals=settings.max_approvals,
+        kept=timedelta(days=settings.receipts_days),
     )
 
 

@@ -1,5 +1,6 @@
 """A search reads the categories and tags that narrow it as a list does, and as they were stored."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ async def test_space_around_a_name_hides_nothing_from_a_search_that_a_list_shows
     memories: Memories, acme: Tenant
 ) -> None:
     made = await memories.remember(acme.owner, "tea", tags=[" tone "], category=" kind ")
-    for one, many, name in (("tag", "tags", " tone "), ("category", "categories", " kind ")):
-        listed = await memories.page(acme.owner, **{one: name})
+    for many, name in (("tags", " tone "), ("categories", " kind ")):
+        listed = await memories.page(acme.owner, **{many: [name]})
         found = await memories.search(acme.owner, "tea", **{many: [name]})
         assert [each.id for each in listed.items] == [made.id]
         assert [each.memory.id for each in found.results] == [made.id], many
@@ -28,6 +29,7 @@ async def test_a_name_that_nothing_could_have_is_refused_by_a_search_too(
 ) -> None:
     for field in ("tags", "categories"):
         for name in NO_NAMES:
-            with pytest.raises(Invalid) as refused:
-                await memories.search(acme.owner, "tea", **{field: [name]})
-            assert field in str(refused.value.details["field"])
+            for refusing in (partial(memories.search, query="tea"), memories.page):
+                with pytest.raises(Invalid) as refused:
+                    await refusing(acme.owner, **{field: [name]})
+                assert field in str(refused.value.details["field"])

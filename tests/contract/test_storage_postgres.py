@@ -200,12 +200,13 @@ async def test_a_role_that_may_make_nothing_in_the_schema_is_told_what_to_grant(
     url = postgres.url(database)
     with psycopg.connect(postgres.superuser_url, autocommit=True) as admin:
         admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+    grant = ""
     for right in ("CREATE", "USAGE"):
         with psycopg.connect(own, autocommit=True) as admin:
             admin.execute(sql.SQL("REVOKE " + right + " ON SCHEMA public FROM PUBLIC"))
         with pytest.raises(StorageUnavailable, match="may not make tables") as refused:
             migrate(url)
-    grant = str(refused.value).splitlines()[-1].strip()
+        grant = str(refused.value).splitlines()[-1].strip()
     assert grant == "GRANT USAGE, CREATE ON SCHEMA public TO memoranda;"
     with psycopg.connect(own, autocommit=True) as admin:
         admin.execute(grant.encode())

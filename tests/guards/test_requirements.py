@@ -11,6 +11,7 @@ from tests.guards.source import ROOT, imports, modules
 
 PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9._-]*)==(?P<version>[^\s;]+)", re.MULTILINE)
 COMES_WITH = {
+    "opentelemetry": "opentelemetry-api",
     "psycopg_pool": "psycopg",  # its `pool` extra
     "pydantic_core": "pydantic",
     "starlette": "fastapi",

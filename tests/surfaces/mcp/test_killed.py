@@ -3,10 +3,14 @@
 import json
 import sqlite3
 
+import pytest
+
 from memoranda.app import Memoranda
 from tests.surfaces.mcp.wire import Wire, wired
 
-ROUNDS = 4
+ROUNDS = 3
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_server_that_is_killed_keeps_whole_calls_alone(database_url: str) -> None:
@@ -73,7 +77,7 @@ async def _check(url: str) -> None:
         page = await product.memories.page(product.owner, limit=200)
         assert len(page.items) == ROUNDS * 29
         assert len({memory.text for memory in page.items}) == ROUNDS * 29
-        calls = await product.tool_calls.page(product.owner, limit=200)
+        calls = await product.tools.journal.page(product.owner, limit=200)
         written = [call for call in calls.items if call.tool == "remember" and call.memory_id]
         done = {call.memory_id for call in written if call.outcome == "done"}
         assert done == {memory.id for memory in page.items}

@@ -184,7 +184,7 @@ async def test_an_agent_is_offered_what_its_policy_allows_and_asks_for_the_rest(
 ) -> None:
     async with Memoranda.open(two.url, migrate=False) as product:
         for tool, decision in (("forget", Decision.DENY), ("update", Decision.ASK)):
-            await product.tool_policies.set(two.acme.owner, two.acme.scout.id, tool, decision)
+            await product.tools.policies.set(two.acme.owner, two.acme.scout.id, tool, decision)
     async with connect("scout") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert "forget" not in names
@@ -212,10 +212,10 @@ async def test_a_key_of_a_space_is_offered_its_tools_and_knows_its_memories_alon
 ) -> None:
     async with Memoranda.open(two.url, migrate=False) as product:
         owner, agent = two.acme.owner, two.acme.scout.id
-        space = await product.tool_spaces.publish(
+        space = await product.tools.spaces.publish(
             owner, "flow", "node", agent_id=agent, tools=["remember", "list"]
         )
-        await product.tool_policies.set(owner, agent, "remember", Decision.ALLOW)
+        await product.tools.policies.set(owner, agent, "remember", Decision.ALLOW)
         made = await product.access.create_key(owner, Role.AGENT, agent_id=agent, space_id=space.id)
     two.acme.keys["node"] = made.key
     async with connect("node") as client:
