@@ -53,12 +53,13 @@ async def measure(place: Place, options: argparse.Namespace) -> dict[str, list[R
     """Fill a database, and set each tool beside the echo over both ways."""
     db = place.empty()
     key, known = await fill(db, options.memories)
+    numbers = itertools.count(NEW)
     results = {}
     async with echo_pipes() as rival, our_pipes(db) as client:
-        results["pipes"] = await beside(client, rival, known, options.rounds)
+        results["pipes"] = await beside(client, rival, known, numbers, options.rounds)
     with served(db, UNHURRIED) as url, echo_http() as bare:
         async with over_http(url, key) as client, over_http(bare, "") as rival:
-            results["HTTP"] = await beside(client, rival, known, options.rounds)
+            results["HTTP"] = await beside(client, rival, known, numbers, options.rounds)
     return results
 
 
@@ -73,9 +74,11 @@ async def fill(url: str, memories: int) -> tuple[str, list[str]]:
         return (await product.access.create_key(product.owner, Role.OWNER)).key, kept
 
 
-async def beside(client: Client, rival: Client, known: list[str], rounds: int) -> list[Result]:
+async def beside(
+    client: Client, rival: Client, known: list[str], numbers: Iterator[int], rounds: int
+) -> list[Result]:
     """Each tool beside the echo, which is given what `remember` is."""
-    numbers, ids = itertools.count(NEW), itertools.cycle(known)
+    ids = itertools.cycle(known)
     tools: dict[str, Call] = {
         "remember": lambda: client.call_tool("remember", {"content": text(next(numbers))}),
         "recall": lambda: client.call_tool("recall", {"query": text(next(numbers))}),

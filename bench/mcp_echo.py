@@ -41,7 +41,11 @@ async def over_http() -> None:
     """Serve over HTTP on a free port, which is printed."""
     app = server().streamable_http_app(stateless_http=True, json_response=True)
     config = uvicorn.Config(app, log_level="warning", access_log=False)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    made = socket.create_server(("127.0.0.1", 0))
+    # Named as TCP, as ours is: asyncio sends small answers at once only on sockets that say what they are.
+    with socket.socket(
+        socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=made.detach()
+    ) as listening:
         print(json.dumps({"url": f"http://127.0.0.1:{listening.getsockname()[1]}"}), flush=True)
         await uvicorn.Server(config).serve(sockets=[listening])
 

@@ -143,6 +143,7 @@ async def test_what_is_remembered_while_the_last_batch_is_made_stays_signalled(
 ) -> None:
     await house.remember("oolong is in the tin")
     await house.serve()
+    await embedder.calls.get()
     await house.remember("sencha is in the jar")
     embedder.gate = asyncio.Event()
     serving = asyncio.create_task(house.embedding.serve(house.organization_id, house.worker_id))

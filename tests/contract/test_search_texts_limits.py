@@ -85,7 +85,8 @@ async def test_items_that_are_named_are_found_as_if_they_were_all_there_is(
         named = list(content)
         hits = await storage.read(among_others, find_among, COLLECTION, asked, named, **options)
         assert hits == expected
-    assert await storage.read(among_others, find_among, COLLECTION, asked, []) == []
+    nothing = read_query(QUERIES[0]), []
+    assert await storage.read(among_others, find_among, COLLECTION, *nothing) == []
 
 
 @pytest.mark.parametrize("rows", [8, 60, 5_000])

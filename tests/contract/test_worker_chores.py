@@ -189,7 +189,7 @@ async def test_a_worker_that_was_woken_goes_back_to_rest(
     looks = []
     look = Worker._raised
 
-    async def counted(worker: Worker, chore: Errands) -> list[Signal]:
+    async def counted(worker: Worker, chore: Errands) -> dict[str, list[Signal]]:
         looks.append(chore)
         return await look(worker, chore)
 

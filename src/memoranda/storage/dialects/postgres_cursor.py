@@ -21,7 +21,8 @@ class PostgresCursor:
 
     def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
-        self._asking = connection.cursor()
+        # Binary: ids, times and above all vectors are half as long so, and need no reading of digits.
+        self._asking = connection.cursor(binary=True)
         # Of its own, because the answers to what was sent come in between.
         self._sending = connection.cursor()
         self._pipe: AbstractContextManager[psycopg.Pipeline] | None = None
