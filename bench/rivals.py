@@ -53,6 +53,7 @@ class RawPostgres:
     def __init__(self, url: str, organization_id: UUID) -> None:
         self._connection = psycopg.connect(url, autocommit=True)
         self._cursor = PostgresCursor(self._connection)
+        self._beginning = self._connection.cursor()  # several statements at once go as text alone
         self.act_for(organization_id)
 
     def act_for(self, organization_id: UUID) -> None:
@@ -70,7 +71,7 @@ class RawPostgres:
         self._run(self._read, recordings)
 
     def _run(self, begin: str, recordings: Iterable[Recording]) -> None:
-        self._cursor.execute(begin)
+        self._beginning.execute(begin)
         for recording in recordings:
             replay(self._cursor, recording)
         self._cursor.execute("COMMIT")

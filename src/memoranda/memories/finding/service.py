@@ -1,8 +1,10 @@
 """The verbs of finding: search for people, recall for runs."""
 
+import asyncio
 import logging
-from collections.abc import Collection
-from typing import Any, Final, Literal
+from collections.abc import Callable, Collection, Coroutine
+from functools import partial
+from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
 from memoranda.access.models import Principal
@@ -26,14 +28,17 @@ from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, keep
 from memoranda.memories.finding.store import EVERY
 from memoranda.memories.models import FoundMemory, MemorySearch, Recall, RecalledMemory
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
-from memoranda.search.vectors.service import Nearest, Vectors
+from memoranda.search.vectors.service import AtHand, Nearest, Vectors
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import NotFound
 from memoranda.words.inputs import check_count, text_input
 from memoranda.words.subject import ContextSubject
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
+LAST_SHARE: Final = 0.25
+"""Of the patience with an embedder, what is left at least for asking again: its answer is known by then."""
 EMBEDDER_SHARE: Final = 0.5
 """How much of a recall's time an embedder may take; the rest is enough to go on by words alone."""
 
@@ -74,10 +79,8 @@ class Finding:
             names_input("tags", tags),
         )
         reader = _reader(who, agent_id, user_id)
-        nearest = await self._nearest(organization, wanted.query, SEARCH_SCORE, TIMEOUT_S)
-        found, nearest = await self._storage.read(
-            organization, _found, reader, wanted, nearest, limit
-        )
+        read = partial(_found, reader=reader, wanted=wanted, limit=limit)
+        found, nearest = await self._read(organization, read, wanted.query, SEARCH_SCORE, TIMEOUT_S)
         return MemorySearch(results=tuple(found), **_how(nearest))
 
     async def recall(
@@ -143,8 +146,10 @@ class Finding:
     async def _look(self, asked: Asked) -> Recall:
         organization = asked.subject.organization_id
         patience_s = asked.timeout_s * EMBEDDER_SHARE
-        nearest = await self._nearest(organization, asked.query, RECALL_SCORE, patience_s)
-        offers, nearest = await self._storage.read(organization, _offers, asked, nearest)
+        read = partial(_offers, asked=asked)
+        offers, nearest = await self._read(
+            organization, read, asked.query, RECALL_SCORE, patience_s
+        )
         kept = keep(offers.pinned, offers.found, max_tokens=asked.max_tokens)
         return Recall(
             block=kept.block,
@@ -164,13 +169,36 @@ class Finding:
             **_how(nearest),
         )
 
-    async def _nearest(
-        self, organization: UUID, query: str, at_least: float, patience_s: float
-    ) -> Nearest | None:
-        """All that is near in the organization: the read that follows keeps what is the reader's."""
+    async def _read(
+        self,
+        organization: UUID,
+        read: Callable[[Transaction, Nearest | None], T],
+        query: str,
+        at_least: float,
+        patience_s: float,
+    ) -> tuple[T, Nearest | None]:
+        """What `read` makes of all that is near in the organization, and what that was.
+
+        It keeps what is the reader's. Mostly this is one transaction; a second is needed where
+        something has changed since this process looked last.
+        """
         if self._vectors is None or not query:
-            return None
-        asking = self._vectors.nearest(organization, query, at_least=at_least, most=EVERY)
+            return await self._storage.read(organization, _with, read, None)
+        clock = asyncio.get_running_loop().time
+        ends = clock() + patience_s
+        look = self._vectors.look(organization, query, at_least=at_least, most=EVERY)
+        near = await self._ask(look, patience_s)
+        if not isinstance(near, AtHand):
+            return await self._storage.read(organization, _with, read, near)
+        done = await self._storage.read(organization, _with_what_is_at_hand, read, near)
+        if done is not None:
+            return done
+        left_s = max(ends - clock(), patience_s * LAST_SHARE)
+        again = self._vectors.nearest(organization, query, at_least=at_least, most=EVERY)
+        nearest = await self._ask(again, left_s)
+        return await self._storage.read(organization, _with, read, nearest)
+
+    async def _ask(self, asking: Coroutine[Any, Any, T], patience_s: float) -> T | None:
         try:
             return await within(patience_s, asking)
         except Exception as error:  # noqa: BLE001 - of all kinds: an embedder is a host's own code, and words find without it
@@ -186,11 +214,24 @@ def _reader(who: Principal, agent_id: UUID | None, user_id: UUID | None) -> Read
     return EVERYBODY if anything else Reader.of(subject)
 
 
-def _found(
-    tx: Transaction, reader: Reader, wanted: Wanted, nearest: Nearest | None, limit: int
-) -> tuple[list[FoundMemory], Nearest | None]:
+def _with_what_is_at_hand(
+    tx: Transaction, read: Callable[[Transaction, Nearest | None], T], at_hand: AtHand
+) -> tuple[T, Nearest | None] | None:
+    nearest = at_hand.nearest(tx)
+    return None if nearest is None else _with(tx, read, nearest)
+
+
+def _with(
+    tx: Transaction, read: Callable[[Transaction, Nearest | None], T], nearest: Nearest | None
+) -> tuple[T, Nearest | None]:
     nearest = _honest(tx, nearest)
-    return reading.search(tx, reader, wanted, nearest, limit), nearest
+    return read(tx, nearest), nearest
+
+
+def _found(
+    tx: Transaction, nearest: Nearest | None, *, reader: Reader, wanted: Wanted, limit: int
+) -> list[FoundMemory]:
+    return reading.search(tx, reader, wanted, nearest, limit)
 
 
 def _honest(tx: Transaction, nearest: Nearest | None) -> Nearest | None:
@@ -200,14 +241,10 @@ def _honest(tx: Transaction, nearest: Nearest | None) -> Nearest | None:
     return None if beyond_meaning(tx, nearest.model) else nearest
 
 
-def _offers(
-    tx: Transaction, asked: Asked, nearest: Nearest | None
-) -> tuple[Offers, Nearest | None]:
+def _offers(tx: Transaction, nearest: Nearest | None, *, asked: Asked) -> Offers:
     if asked.who is not None and asked.run_id is not None and known_run(tx, asked) is None:
         raise NotFound(f"There is no run {asked.run_id}.", run_id=str(asked.run_id))
-    nearest = _honest(tx, nearest)
-    offers = reading.recall(tx, Reader.of(asked.subject), asked.query, nearest, asked.limit)
-    return offers, nearest
+    return reading.recall(tx, Reader.of(asked.subject), asked.query, nearest, asked.limit)
 
 
 def _how(nearest: Nearest | None) -> dict[str, Any]:

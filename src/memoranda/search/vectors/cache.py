@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections import OrderedDict
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from memoranda.search.vectors.matrix import Snapshot, VectorMatrix
-from memoranda.search.vectors.store import changes, rows_of, serving
+from memoranda.search.vectors.store import Serving, changes, rows_of, serving
 from memoranda.storage import Storage, Transaction
 
 logger = logging.getLogger(__name__)
@@ -26,6 +26,27 @@ class Known:
         self.since = since
         self.stamp = 0
         self.seen_at = since
+
+
+class Seen(NamedTuple):
+    """How far a matrix was read, when it was looked at: changes of it are not meant."""
+
+    known: Known
+    stamp: int
+
+    @classmethod
+    def of(cls, known: Known) -> Self:
+        return cls(known, known.stamp)
+
+    def is_all(self, tx: Transaction, collection: str) -> bool:
+        """Whether nothing has changed since, as far as the transaction sees."""
+        now, known = serving(tx, collection), self.known
+        if now is None or now != Serving(known.matrix.model, self.stamp, known.since):
+            return False
+        if tx.now - known.seen_at > OLDEST:
+            return False
+        known.seen_at = tx.now
+        return True
 
 
 class _Place:
@@ -65,6 +86,14 @@ class VectorCache:
             self._running.add(place.next)
             place.next.add_done_callback(self._done)
         return await asyncio.shield(place.next)
+
+    def held(self, organization_id: UUID) -> tuple[Seen, Snapshot] | None:
+        """Return what was known at the last call; None where that was nothing, or is just being read."""
+        place = self._places.get(organization_id)
+        if place is None or place.known is None:
+            return None
+        self._places.move_to_end(organization_id)
+        return Seen.of(place.known), place.known.matrix.snapshot()
 
     def evict(self, organization_id: UUID) -> None:
         """Forget an organization's matrix."""

@@ -2,17 +2,22 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from anyio import to_thread
+from numpy.typing import NDArray
 
+from memoranda.search.calibration import Calibration
 from memoranda.search.embedders.choice import Embedders
-from memoranda.search.vectors.cache import VectorCache
+from memoranda.search.vectors.cache import Seen, VectorCache
 from memoranda.search.vectors.matrix import Hit, Snapshot
 from memoranda.search.vectors.queries import QueryVectors
 from memoranda.settings import MEGABYTE
-from memoranda.storage import Storage
+from memoranda.storage import Storage, Transaction
 from memoranda.storage.signals import EMBEDDING, signal
 
 logger = logging.getLogger(__name__)
@@ -30,6 +35,22 @@ class Nearest(NamedTuple):
     hits: list[Hit]
     model: str
     bare: bool = False
+
+
+class AtHand(NamedTuple):
+    """A query's vector, and what a process has in memory to compare it with.
+
+    It is used within the transaction that shows what is found, which can tell at once whether
+    anything has changed: so a search mostly needs no other.
+    """
+
+    collection: str
+    seen: Seen
+    compare: Callable[[], Nearest]
+
+    def nearest(self, tx: Transaction) -> Nearest | None:
+        """Return what `Vectors.nearest` would, or None where it has to be asked, as something has changed."""
+        return self.compare() if self.seen.is_all(tx, self.collection) else None
 
 
 class Vectors:
@@ -61,6 +82,24 @@ class Vectors:
         """The models that there is an embedder of, the one to use first."""
         return self.embedders.models
 
+    async def look(
+        self, organization_id: UUID, query: str, *, at_least: float, most: int
+    ) -> AtHand | Nearest | None:
+        """Return what makes `nearest` within the caller's own transaction, or its answer at once."""
+        held = self._cache.held(organization_id)
+        embedder = self.embedders.of(held[1].model) if held else None
+        if held is None or embedder is None:
+            return await self.nearest(organization_id, query, at_least=at_least, most=most)
+        seen, snapshot = held
+        if snapshot.model != self.models[0]:
+            self._notice(organization_id)
+        vector = await self._queries.vector(embedder, organization_id, query)
+        if vector is None or not _fits(snapshot, len(vector)):
+            return None
+        curve = embedder.calibration
+        compare = partial(_compare, snapshot, vector, curve, at_least=at_least, most=most)
+        return AtHand(self.collection, seen, compare)
+
     async def nearest(
         self, organization_id: UUID, query: str, *, at_least: float, most: int
     ) -> Nearest | None:
@@ -80,16 +119,11 @@ class Vectors:
         vector = await self._queries.vector(embedder, organization_id, query)
         if vector is None or not _fits(snapshot, len(vector)):
             return None
-        if len(snapshot.rows) == len(snapshot.gone):
-            return Nearest([], snapshot.model, bare=True)
-
-        def compare() -> list[Hit]:
-            return snapshot.nearest(vector, embedder.calibration, at_least=at_least, most=most)
-
+        curve = embedder.calibration
+        compare = partial(_compare, snapshot, vector, curve, at_least=at_least, most=most)
         if snapshot.rows.size <= SMALL:
-            return Nearest(compare(), snapshot.model)
-        hits = await to_thread.run_sync(compare, abandon_on_cancel=True)
-        return Nearest(hits, snapshot.model)
+            return compare()
+        return await to_thread.run_sync(compare, abandon_on_cancel=True)
 
     async def snapshot(self, organization_id: UUID) -> Snapshot | None:
         """Return all of the organization's vectors as they are now; None until a model serves."""
@@ -112,6 +146,19 @@ class Vectors:
             telling = asyncio.create_task(self._storage.write(organization_id, signal, EMBEDDING))
             telling.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._noticed[organization_id] = telling
+
+
+def _compare(
+    snapshot: Snapshot,
+    query: NDArray[np.float32],
+    curve: Calibration,
+    *,
+    at_least: float,
+    most: int,
+) -> Nearest:
+    if len(snapshot.rows) == len(snapshot.gone):
+        return Nearest([], snapshot.model, bare=True)
+    return Nearest(snapshot.nearest(query, curve, at_least=at_least, most=most), snapshot.model)
 
 
 def _fits(snapshot: Snapshot, size: int) -> bool:

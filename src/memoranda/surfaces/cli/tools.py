@@ -51,8 +51,9 @@ async def call(
     at: Session,
     tool: ToolName,
     arguments: Annotated[
-        str, typer.Argument(metavar="JSON", help='The arguments, such as {"query": "Ghent"}.')
-    ] = "{}",
+        str | None,
+        typer.Argument(metavar="JSON", help="The arguments as a JSON object; none without it."),
+    ] = None,
     *,
     key: Annotated[
         str | None,
@@ -65,7 +66,7 @@ async def call(
     from memoranda.tools.models import Course
 
     invoked = await at.memoranda.tools.invoke(
-        at.who, tool, _parsed(arguments), key=key, course=Course(run, conversation)
+        at.who, tool, _parsed(arguments or "{}"), key=key, course=Course(run, conversation)
     )
     answered = clean(json.dumps(invoked.answer, ensure_ascii=False, indent=2))
     return Answer(invoked.answer, lambda: [Text(answered)])
