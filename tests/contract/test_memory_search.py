@@ -22,13 +22,14 @@ from memoranda.memories.models import MemorySearch
 from memoranda.search.embedders.bundled import find_bundled
 from memoranda.search.texts import store as texts
 from memoranda.search.texts.plan import Limits
-from memoranda.search.vectors.service import Nearest, Vectors
+from memoranda.search.vectors.service import AtHand, Nearest, Vectors
 from memoranda.storage import Storage, Transaction
 from memoranda.storage.tables import memory_proposals
 from memoranda.words.errors import Invalid, OverLimit, Refused, Unavailable
 from memoranda.words.ids import new_id
 from tests.contract.finding_desk import Desk, SetClock, Synonyms
 from tests.contract.tenants import new_tenant
+from tests.search.made_vectors import Watched
 
 NAMED = Path(__file__).parents[2] / "bench" / "data" / "memories.txt"
 
@@ -473,6 +474,92 @@ async def test_a_text_that_changes_while_it_is_searched_is_not_matched_by_its_ol
     found = await Finding(desk.storage, vectors).search(desk.acme.owner, "car")
     assert (found.results, found.semantic) == ((), True)
     await vectors.close()
+
+
+class WhileLooked(Vectors):
+    """Something happens once what is at hand was looked at, and before it is used."""
+
+    then: Callable[[], Awaitable[object]]
+
+    async def look(self, *given, **named) -> AtHand | Nearest | None:
+        found = await super().look(*given, **named)
+        if isinstance(found, AtHand):
+            await self.then()
+        return found
+
+
+async def test_a_search_is_one_transaction_while_no_vector_changes(desk: Desk) -> None:
+    await desk.remember("automobile", "physician")
+    watched = Watched(desk.storage)
+    vectors = Vectors(watched, desk.embedders, "memories")
+    finding = Finding(watched, vectors)
+
+    async def found(query: str) -> tuple[list[str | None], int]:
+        before = watched.reads
+        results = (await finding.search(desk.acme.owner, query)).results
+        return [each.memory.text for each in results], watched.reads - before
+
+    assert await found("vehicle") == (["automobile"], 2)
+    assert await found("vehicle") == (["automobile"], 1)
+    assert await found("medic") == (["physician"], 1)
+    await desk.remember("vehicle")
+    texts, reads = await found("car")
+    assert (set(texts), reads) == (
+        {"automobile", "vehicle"},
+        3,
+    )  # looked, read on, and looked again
+    assert (await found("car"))[1] == 1
+    await vectors.close()
+
+
+@pytest.mark.parametrize("how", ["text", "forgotten", "added", "moved"])
+async def test_what_changes_once_it_is_at_hand_is_found_as_it_is(desk: Desk, how: str) -> None:
+    (made, _) = await desk.remember("automobile", "oak")
+    vectors = WhileLooked(desk.storage, desk.embedders, "memories")
+    finding = Finding(desk.storage, vectors)
+    owner = desk.acme.owner
+    assert len((await finding.search(owner, "car")).results) == 1
+
+    async def change() -> None:
+        if how == "text":
+            await desk.memories.update(owner, made.id, text="physician")
+        elif how == "forgotten":
+            await desk.memories.forget(owner, made.id)
+        elif how == "added":
+            await desk.remember("vehicle")
+        else:
+            await desk.memories.update(owner, made.id, user_id=desk.acme.anna.id)
+
+    vectors.then = change
+    found = await finding.search(owner, "car")
+    said = {each.memory.text for each in found.results}
+    left: set[str] = set()
+    expected = {"added": {"automobile", "vehicle"}, "moved": {"automobile"}}
+    assert (said, found.semantic) == (expected.get(how, left), True)
+    await vectors.close()
+
+
+async def test_what_is_at_hand_for_a_day_is_no_older_for_being_used(
+    database_url: str,
+) -> None:
+    clock = SetClock()
+    storage = await Storage.open(database_url, clock=clock)
+    desk = await Desk.open(storage, Synonyms())
+    await desk.remember("automobile")
+    watched = Watched(storage)
+    vectors = Vectors(watched, desk.embedders, "memories")
+    finding = Finding(watched, vectors)
+    await finding.search(desk.acme.owner, "car")
+    for _ in range(3):
+        clock.now += timedelta(hours=20)
+        before = watched.reads
+        assert len((await finding.search(desk.acme.owner, "car")).results) == 1
+        assert watched.reads == before + 1
+    clock.now += timedelta(hours=25)
+    assert len((await finding.search(desk.acme.owner, "car")).results) == 1
+    assert watched.reads == before + 1 + 3  # what nobody used for a day is read anew
+    await vectors.close()
+    await storage.close()
 
 
 async def test_a_new_title_or_pin_keeps_the_meaning_without_asking_again(desk: Desk) -> None:
