@@ -241,6 +241,19 @@ async def houses(database_url: str, storage: Storage) -> AsyncIterator[list[Hous
         await each.close()
 
 
+async def test_what_another_clock_says_is_later_counts_too(
+    house: House, acme: Tenant, clock: SteppedClock
+) -> None:
+    """As for whoever began first, and waited for others who then went before it."""
+    for _ in range(3):
+        await house.removal.forget_all(acme.owner, CONFIRM)
+    clock.tick(-timedelta(seconds=1))
+    with pytest.raises(TooOften):
+        await house.removal.forget_all(acme.owner, CONFIRM)
+    clock.tick(-timedelta(days=1))
+    assert await house.removal.forget_all(acme.owner, CONFIRM) == 0
+
+
 async def test_processes_count_together(houses: list[House], storage: Storage) -> None:
     acme = await new_tenant(storage)
     outcomes = await asyncio.gather(

@@ -172,7 +172,7 @@ async def test_users_agents_categories_and_tags_named_alike_do_not_meet(
         said = [f"said of <{name}>"]
         for scope in ({"user_id": user.id, "agent_id": agent.id}, {}):
             both = said * 2
-            for narrowed in ({"category": name}, {"tag": name}):
+            for narrowed in ({"categories": [name]}, {"tags": [name]}):
                 page = await memories.page(owner, **scope, **narrowed)
                 assert [each.text for each in page.items] == both, (name, narrowed)
             for sort in ("categories", "tags"):

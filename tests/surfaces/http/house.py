@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from memoranda.access.models import LOCAL_OPERATOR, Role
+from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
 from memoranda.app import Memoranda
 from memoranda.surfaces.http.app import create_app
 from tests.surfaces.http.contract import Contract
@@ -56,6 +56,11 @@ class Rows:
     proposal: str
     spare: str
     discarded: str
+    agents_memory: str
+    approval: str
+    spare_memory: str
+    spare_approval: str
+    space: str
     conversation: str
     source: str
     failed_source: str
@@ -151,6 +156,21 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         assert made.proposal is not None
         return str(made.proposal.id)
 
+    async def asked(name: str) -> tuple[str, str]:
+        """A memory of the agent, and the approval of its wish to forget it."""
+        kept = await memoranda.memories.remember(
+            who, f"{word} {name}", user_id=UUID(user), agent_id=UUID(agent)
+        )
+        agents = Principal(
+            organization_id=who.organization_id,
+            role=Role.AGENT,
+            user_id=UUID(user),
+            agent_id=UUID(agent),
+        )
+        wish = {"memory_id": str(kept.id), "expected_version": 1}
+        waiting = (await memoranda.tools.invoke(agents, "forget", wish)).answer
+        return str(kept.id), str(waiting["approval_id"])
+
     user = await made("/v1/users", name=f"{word} user", external_id=f"{word}-user")
     agent = await made("/v1/agents", slug=f"{word}-agent", external_id=f"{word}-external")
     subject = {"user_id": user, "agent_id": agent}
@@ -166,6 +186,11 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
     failed = await add(owner, b"\x00\x01\x02" * 50, f"{word}.bin", kind="text")
     forgotten = await memoranda.memories.remember(who, f"{word} forgotten", user_id=UUID(user))
     await memoranda.memories.forget(who, forgotten.id)
+    agents_memory, approval = await asked("agents")
+    spare_memory, spare_approval = await asked("spare agents")
+    space = await memoranda.tools.spaces.publish(
+        who, f"{word}-flow", "node", agent_id=UUID(agent), tools=["recall", "remember"]
+    )
     rows = Rows(
         word=word,
         user=user,
@@ -177,6 +202,11 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         proposal=await proposed("proposal"),
         spare=await proposed("spare"),
         discarded=await proposed("discarded"),
+        agents_memory=agents_memory,
+        approval=approval,
+        spare_memory=spare_memory,
+        spare_approval=spare_approval,
+        space=str(space.id),
         conversation=conversation,
         source=source,
         failed_source=failed,

@@ -85,6 +85,61 @@ def subject(rows: Rows) -> dict[str, str]:
     return {"user_id": rows.user, "agent_id": rows.agent}
 
 
+def put(
+    path: str,
+    roles: frozenset[str],
+    body: Callable[[Rows], object],
+    *,
+    names_rows: bool = False,
+) -> Step:
+    """A PUT, likewise."""
+    return Step(lambda api, rows: api.send("PUT", path, json=body(rows)), names_rows, roles)
+
+
+def call(
+    tool: str,
+    roles: frozenset[str],
+    arguments: Callable[[Rows], dict[str, object]],
+    *,
+    names_rows: bool = False,
+) -> Step:
+    """A call of a tool, with the arguments that the rows make."""
+    return post(
+        f"/v1/tools/{tool}",
+        roles,
+        lambda rows: {"arguments": arguments(rows)},
+        names_rows=names_rows,
+    )
+
+
+# Of every tool that there is.
+TOOLS: dict[str, Step] = {
+    "remember": call("remember", WRITERS, lambda _: {"content": "Waters on Mondays."}),
+    "recall": call("recall", EVERYBODY, lambda rows: {"query": "memory"}),
+    "list": call("list", EVERYBODY, lambda _: {}),
+    "get": call("get", EVERYBODY, lambda rows: {"memory_id": rows.memory}, names_rows=True),
+    "update": call(
+        "update",
+        WRITERS,
+        lambda rows: {
+            "memory_id": rows.agents_memory,
+            "expected_version": 1,
+            "patch": {"title": "Plants"},
+        },
+        names_rows=True,
+    ),
+    "forget": call(
+        "forget",
+        WRITERS,
+        lambda rows: {"memory_id": rows.spare_memory, "expected_version": 1},
+        names_rows=True,
+    ),
+    "search_knowledge": call(
+        "search_knowledge", EVERYBODY, lambda _: {"query": "grows in spring"}
+    ),
+    "build_brief": call("build_brief", EVERYBODY, lambda _: {"query": "What grows?"}),
+}
+
 # Deletions stand last: the walks go through the steps in this order.
 STEPS: dict[str, list[Step]] = {
     "GET /healthz": [get("/healthz", ANYBODY)],
@@ -213,6 +268,55 @@ STEPS: dict[str, list[Step]] = {
     "POST /v1/memories/tidy-up": [post("/v1/memories/tidy-up", PEOPLE)],
     "GET /v1/memories/{memory_id}": [get("/v1/memories/{memory}", EVERYBODY)],
     "GET /v1/memories/{memory_id}/history": [get("/v1/memories/{memory}/history", EVERYBODY)],
+    "GET /v1/tools": [get("/v1/tools", EVERYBODY)],
+    "POST /v1/tools/{tool}": list(TOOLS.values()),
+    "GET /v1/tools/policies": [get("/v1/tools/policies", READERS)],
+    "PUT /v1/tools/policies": [
+        put(
+            "/v1/tools/policies",
+            OWNER,
+            lambda rows: {"agent": rows.agent, "tool": "remember", "decision": "ask"},
+            names_rows=True,
+        )
+    ],
+    "GET /v1/tools/approvals": [
+        get("/v1/tools/approvals", EVERYBODY),
+        get("/v1/tools/approvals?status=denied", EVERYBODY),
+    ],
+    "GET /v1/tools/approvals/{approval_id}": [get("/v1/tools/approvals/{approval}", EVERYBODY)],
+    "POST /v1/tools/approvals/{approval_id}/approve": [
+        post("/v1/tools/approvals/{approval}/approve", PEOPLE)
+    ],
+    "POST /v1/tools/approvals/{approval_id}/deny": [
+        post("/v1/tools/approvals/{spare_approval}/deny", PEOPLE)
+    ],
+    "GET /v1/tools/calls": [get("/v1/tools/calls", EVERYBODY)],
+    "GET /v1/tools/spaces": [get("/v1/tools/spaces", READERS)],
+    "PUT /v1/tools/spaces": [
+        put(
+            "/v1/tools/spaces",
+            OWNER,
+            lambda _: {"workflow_id": "flow", "node_id": "node", "tools": ["recall"]},
+        ),
+        put(
+            "/v1/tools/spaces",
+            OWNER,
+            lambda rows: {
+                "workflow_id": "flow",
+                "node_id": "other",
+                "tools": ["remember"],
+                "agent": rows.agent,
+            },
+            names_rows=True,
+        ),
+    ],
+    "DELETE /v1/tools/spaces/{space_id}": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/tools/spaces/{rows.space}"),
+            names_rows=True,
+            roles=OWNER,
+        )
+    ],
     "POST /v1/policies": [
         post("/v1/policies", OWNER, lambda _: {"name": "mine", "policy": policy()})
     ],
