@@ -158,15 +158,22 @@ async def test_hostile_queries_never_break_a_route(house: House) -> None:
     for name, path, parameter in queries(house):
         for text in IN_QUERY:
             query = httpx.QueryParams({parameter: escaped(text)})
-            response = await house.by_role[role_for(name)].get(f"{path}?{query}")
+            response = await asked(house, name, f"{path}?{query}")
             assert response.status_code < 500, (name, parameter, text)
 
 
 async def test_a_nul_in_a_query_is_refused(house: House) -> None:
     for name, path, parameter in queries(house):
         for text in ("%00", "a%00b"):
-            response = await house.by_role[role_for(name)].get(f"{path}?{parameter}={text}")
+            response = await asked(house, name, f"{path}?{parameter}={text}")
             assert response.status_code == 422, (name, parameter)
+
+
+async def asked(house: House, name: str, address: str) -> httpx.Response:
+    """What the operation answers there; one that takes a body is given one that it can read."""
+    method = name.partition(" ")[0]
+    body = {} if method == "GET" else {"content": b"Likes tea.\n"}
+    return await house.by_role[role_for(name)].send(method, address, **body)
 
 
 def queries(house: House) -> Iterator[tuple[str, str, str]]:
@@ -177,7 +184,6 @@ def queries(house: House) -> Iterator[tuple[str, str, str]]:
         path = path.replace("{name}", house.rows.policy)
         for parameter in operation.get("parameters", ()):
             if parameter["in"] == "query":
-                assert name.startswith("GET ")
                 yield name, path, parameter["name"]
 
 

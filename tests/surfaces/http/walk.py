@@ -134,9 +134,7 @@ TOOLS: dict[str, Step] = {
         lambda rows: {"memory_id": rows.spare_memory, "expected_version": 1},
         names_rows=True,
     ),
-    "search_knowledge": call(
-        "search_knowledge", EVERYBODY, lambda _: {"query": "grows in spring"}
-    ),
+    "search_knowledge": call("search_knowledge", EVERYBODY, lambda _: {"query": "grows in spring"}),
     "build_brief": call("build_brief", EVERYBODY, lambda _: {"query": "What grows?"}),
 }
 

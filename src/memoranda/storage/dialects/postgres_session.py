@@ -16,7 +16,7 @@ from memoranda.storage.dialects.postgres_cursor import COMMIT, PostgresConnectio
 from memoranda.storage.dialects.postgres_schema import SETTING
 from memoranda.storage.errors import LostRace, StorageUnavailable
 from memoranda.storage.scope import Scope
-from memoranda.storage.work import Work
+from memoranda.storage.work import Work, deliver
 
 if TYPE_CHECKING:
     from memoranda.storage.dialects.base import Backend
@@ -62,6 +62,9 @@ class Session:
                 _command(connection, b"ROLLBACK")
                 return None
             value = self._backend.run(work, self._cursor)
+            if not work.writes:
+                self._answer(connection, work, value)
+                return value
             # What is sent may run until now, and so can be cancelled until now.
             _commit(connection, self._cursor)
             work.end()
@@ -74,6 +77,17 @@ class Session:
             if work.cancelled:
                 connection.close()
         return value
+
+    @staticmethod
+    def _answer(connection: PostgresConnection, work: Work[Any], value: Any) -> None:
+        """Hand out what was read, and then end the transaction: it keeps nothing that anybody would wait for."""
+        work.end()
+        work.succeed(value)
+        deliver([work])
+        try:
+            _command(connection, COMMIT.encode())
+        except psycopg.Error:
+            connection.close()
 
     def _begun(self, work: Work[Any]) -> PostgresConnection:
         """A connection on which the transaction has begun; a dead one is found out and replaced here."""

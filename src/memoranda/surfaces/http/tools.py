@@ -4,7 +4,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from memoranda.access.rates.service import Rate, TooManyRequests
 from memoranda.memories.errors import MemoriesFull, StaleVersion
@@ -54,6 +54,19 @@ class Called(Body):
     arguments: dict[str, Any] = Field(default_factory=dict)
     run_id: UUID | None = None
     conversation_id: UUID | None = None
+
+
+class Answered(BaseModel):
+    """What a tool answered, in the shape that its schema has.
+
+    `replayed` says that this very call was answered before, under its key, and nothing was done again.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tool: str
+    answer: dict[str, Any]
+    replayed: bool
 
 
 class Said(Body):
@@ -199,11 +212,9 @@ async def call_tool(
     body: Called,
     who: Caller,
     product: Product,
-    *,
-    response: Response,
     idempotency_key: IdempotencyKey = None,
-) -> dict[str, Any]:
-    """Call a tool. A call that was answered before under its key says so in the header Replayed."""
+) -> Answered:
+    """Call a tool, once for each idempotency key."""
     rate = Rate.MEMORY_WRITES if product.tools.effect_of(tool) is Effect.WRITES else Rate.LISTS
     await product.rates.count(who, rate)
     answer, replayed = await product.tools.invoke(
@@ -213,6 +224,4 @@ async def call_tool(
         key=idempotency_key,
         course=Course(body.run_id, body.conversation_id),
     )
-    if replayed:
-        response.headers["Replayed"] = "true"
-    return answer
+    return Answered(tool=tool, answer=answer, replayed=replayed)

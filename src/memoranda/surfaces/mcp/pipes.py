@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
@@ -124,8 +125,14 @@ class _Pipe:
 
 def _read(source: int, loop: asyncio.AbstractEventLoop, pipe: _Pipe) -> None:
     """Hand over line by line, each only once the one before is taken."""
-    # The loop is closed, or the server has gone: there is nobody to read for.
-    with suppress(RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+    # The loop is closed, or closing, or the server has gone: there is nobody to read for.
+    with suppress(
+        RuntimeError,
+        CancelledError,
+        anyio.ClosedResourceError,
+        anyio.BrokenResourceError,
+        OSError,
+    ):
         for line in lines(source):
             asyncio.run_coroutine_threadsafe(pipe.take(line), loop).result()
         asyncio.run_coroutine_threadsafe(pipe.end(), loop).result()
