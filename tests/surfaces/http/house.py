@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -56,18 +56,20 @@ class Rows:
     proposal: str
     spare: str
     discarded: str
-    agents_memory: str
-    approval: str
-    spare_memory: str
-    spare_approval: str
-    space: str
     conversation: str
     source: str
     failed_source: str
     policy: str
+    # Of `with_calls`.
+    agents_memory: str = ""
+    approval: str = ""
+    spare_memory: str = ""
+    spare_approval: str = ""
+    space: str = ""
 
     def ids(self) -> set[str]:
-        return {value for name, value in vars(self).items() if name not in {"word", "policy"}}
+        named = {name: value for name, value in vars(self).items() if value}
+        return {value for name, value in named.items() if name not in {"word", "policy"}}
 
 
 @dataclass
@@ -156,21 +158,6 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         assert made.proposal is not None
         return str(made.proposal.id)
 
-    async def asked(name: str) -> tuple[str, str]:
-        """A memory of the agent, and the approval of its wish to forget it."""
-        kept = await memoranda.memories.remember(
-            who, f"{word} {name}", user_id=UUID(user), agent_id=UUID(agent)
-        )
-        agents = Principal(
-            organization_id=who.organization_id,
-            role=Role.AGENT,
-            user_id=UUID(user),
-            agent_id=UUID(agent),
-        )
-        wish = {"memory_id": str(kept.id), "expected_version": 1}
-        waiting = (await memoranda.tools.invoke(agents, "forget", wish)).answer
-        return str(kept.id), str(waiting["approval_id"])
-
     user = await made("/v1/users", name=f"{word} user", external_id=f"{word}-user")
     agent = await made("/v1/agents", slug=f"{word}-agent", external_id=f"{word}-external")
     subject = {"user_id": user, "agent_id": agent}
@@ -186,11 +173,6 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
     failed = await add(owner, b"\x00\x01\x02" * 50, f"{word}.bin", kind="text")
     forgotten = await memoranda.memories.remember(who, f"{word} forgotten", user_id=UUID(user))
     await memoranda.memories.forget(who, forgotten.id)
-    agents_memory, approval = await asked("agents")
-    spare_memory, spare_approval = await asked("spare agents")
-    space = await memoranda.tools.spaces.publish(
-        who, f"{word}-flow", "node", agent_id=UUID(agent), tools=["recall", "remember"]
-    )
     rows = Rows(
         word=word,
         user=user,
@@ -202,11 +184,6 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         proposal=await proposed("proposal"),
         spare=await proposed("spare"),
         discarded=await proposed("discarded"),
-        agents_memory=agents_memory,
-        approval=approval,
-        spare_memory=spare_memory,
-        spare_approval=spare_approval,
-        space=str(space.id),
         conversation=conversation,
         source=source,
         failed_source=failed,
@@ -215,6 +192,44 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
     await memoranda.proposals.discard(who, UUID(rows.discarded))
     await memoranda.worker.drain()
     return rows
+
+
+async def with_calls(house: House) -> House:
+    """The same, and in both organizations a space, and calls of the agent that wait for a person."""
+    house.rows = await _with_calls(house.memoranda, house.owner, house.rows)
+    house.foreign = await _with_calls(house.memoranda, house.stranger, house.foreign)
+    return house
+
+
+async def _with_calls(memoranda: Memoranda, owner: Api, rows: Rows) -> Rows:
+    who = await memoranda.access.authenticate(owner.key or "")
+    subject = {"user_id": UUID(rows.user), "agent_id": UUID(rows.agent)}
+    agents = Principal(organization_id=who.organization_id, role=Role.AGENT, **subject)
+
+    async def asked(name: str) -> tuple[str, str]:
+        """A memory of the agent, and the approval of its wish to forget it."""
+        kept = await memoranda.memories.remember(who, f"{rows.word} {name}", **subject)
+        wish = {"memory_id": str(kept.id), "expected_version": 1}
+        waiting = (await memoranda.tools.invoke(agents, "forget", wish)).answer
+        return str(kept.id), str(waiting["approval_id"])
+
+    agents_memory, approval = await asked("agents")
+    spare_memory, spare_approval = await asked("spare agents")
+    space = await memoranda.tools.spaces.publish(
+        who,
+        f"{rows.word}-flow",
+        "node",
+        agent_id=UUID(rows.agent),
+        tools=["recall", "remember"],
+    )
+    return replace(
+        rows,
+        agents_memory=agents_memory,
+        approval=approval,
+        spare_memory=spare_memory,
+        spare_approval=spare_approval,
+        space=str(space.id),
+    )
 
 
 async def add(owner: Api, content: str | bytes, name: str, **fields: str) -> str:

@@ -5,11 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.surfaces.http.contract import Contract
-from tests.surfaces.http.house import Api, House, Rows
+from tests.surfaces.http.house import Api, House, Rows, with_calls
 from tests.surfaces.http.test_tenancy import everything
 from tests.surfaces.http.walk import STEPS
+
+
+@pytest.fixture
+async def house(house: House) -> House:
+    return await with_calls(house)
+
 
 HOSTILE: list[object] = [
     None,

@@ -2,8 +2,13 @@
 
 import pytest
 
-from tests.surfaces.http.house import House
+from tests.surfaces.http.house import House, with_calls
 from tests.surfaces.http.walk import ANYBODY, STEPS
+
+
+@pytest.fixture
+async def house(house: House) -> House:
+    return await with_calls(house)
 
 
 @pytest.mark.parametrize("role", ["operator", "member", "agent", "read_only", "owner"])

@@ -4,10 +4,17 @@ import re
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.surfaces.http.contract import LINES, STREAM
-from tests.surfaces.http.house import Api, House, Rows, text_of, unknown_id
+from tests.surfaces.http.house import Api, House, Rows, text_of, unknown_id, with_calls
 from tests.surfaces.http.walk import STEPS
+
+
+@pytest.fixture
+async def house(house: House) -> House:
+    return await with_calls(house)
+
 
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
