@@ -108,6 +108,22 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return url
 
 
+@pytest.fixture(scope="module", params=BACKENDS)
+def module_database_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """A fresh, migrated database of a module's own, once per backend."""
+    if request.param == "sqlite":
+        path: Path = tmp_path_factory.mktemp("module") / "memoranda.db"
+        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
+        yield sqlite_url(path)
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    url = server.new_database(template=request.getfixturevalue("migrated_postgres"))
+    yield url
+    server.drop_database(url)
+
+
 @pytest.fixture
 async def storage(database_url: str) -> AsyncIterator["Storage"]:
     """An open storage on a fresh, migrated database, once per backend."""

@@ -1,6 +1,5 @@
 """A storage that the tests of one module share, for tests that change nothing or only rows of their own."""
 
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,19 +16,10 @@ from tests.contract.traces import Scanner
 from tests.postgres import Postgres
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-async def shared_storage(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Storage]:
+@pytest.fixture(scope="module")
+async def shared_storage(module_database_url: str) -> AsyncIterator[Storage]:
     """An open storage on a migrated database of the module's own, once per backend."""
-    if request.param == "sqlite":
-        path: Path = tmp_path_factory.mktemp("shared") / "memoranda.db"
-        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
-        url = sqlite_url(path)
-    else:
-        server: Postgres = request.getfixturevalue("postgres")
-        url = server.new_database(template=request.getfixturevalue("migrated_postgres"))
-    storage = await Storage.open(url)
+    storage = await Storage.open(module_database_url)
     try:
         yield storage
     finally:

@@ -79,7 +79,7 @@ class House:
 
     async def edit(self, memory_id: UUID, **fields: str) -> None:
         await self.storage.write(
-            self.organization_id, store.update, memory_id, Edit(**fields), Author(), self.ways
+            self.organization_id, store.change, memory_id, Edit(**fields), Author(), self.ways
         )
 
     async def forget(self, memory_id: UUID) -> None:
@@ -87,7 +87,7 @@ class House:
 
     async def move(self, memory_id: UUID, to: Audience) -> UUID:
         moved = await self.storage.write(
-            self.organization_id, store.move, memory_id, to, Author(), self.ways
+            self.organization_id, store.change, memory_id, Edit(), Author(), self.ways, to=to
         )
         return moved.id
 

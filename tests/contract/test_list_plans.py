@@ -1,9 +1,7 @@
 """A list is read by an index in its order: what it costs is its page, whatever else is there."""
 
-import shutil
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,7 +15,6 @@ from memoranda.memories.views.store import Wanted
 from memoranda.runs import store as runs
 from memoranda.storage import Storage
 from memoranda.words.subject import ContextSubject
-from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.listed_rows import BEGINNING, Full, analyze, effort, fill, overhear
 
 FEW, MANY = 300, 3_000
@@ -88,21 +85,12 @@ COUNTED: Final[dict[str, Read]] = {
 }
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-async def places(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Places]:
+@pytest.fixture(scope="module")
+async def places(module_database_url: str) -> AsyncIterator[Places]:
     """A database with an organization of a few rows and one of many."""
-    if request.param == "sqlite":
-        path: Path = tmp_path_factory.mktemp("lists") / "memoranda.db"
-        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
-        url = sqlite_url(path)
-    else:
-        template = request.getfixturevalue("migrated_postgres")
-        url = request.getfixturevalue("postgres").new_database(template=template)
-    storage = await Storage.open(url)
+    storage = await Storage.open(module_database_url)
     try:
-        yield url, storage, await fill(storage, FEW), await fill(storage, MANY)
+        yield module_database_url, storage, await fill(storage, FEW), await fill(storage, MANY)
     finally:
         await storage.close()
 

@@ -1,12 +1,10 @@
 """Whatever is done to memories, alone or two things at once, they are what the documents say they are."""
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from itertools import permutations, product
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +19,6 @@ from hypothesis.stateful import (
 )
 
 from memoranda.storage import Storage
-from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.clocks import SteppedClock
 from tests.contract.memory_desk import (
     Desk,
@@ -32,7 +29,6 @@ from tests.contract.memory_desk import (
 from tests.contract.memory_model import ANNA, OWNER, SCOUT, Answer, Op
 from tests.contract.memory_model_verbs import State
 from tests.contract.tenants import new_tenant
-from tests.postgres import Postgres
 
 WORDS = ("oat", "milk", "standup", "dawn", "kitchen", "harbor")
 READERS = (OWNER, ANNA, SCOUT)
@@ -53,19 +49,10 @@ class House:
         self.runner.close()
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-def house(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[House]:
+@pytest.fixture(scope="module")
+def house(module_database_url: str) -> Iterator[House]:
     """One database for all examples, each of which has an organization of its own."""
-    if request.param == "sqlite":
-        path: Path = tmp_path_factory.mktemp("machine") / "memoranda.db"
-        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
-        url = sqlite_url(path)
-    else:
-        server: Postgres = request.getfixturevalue("postgres")
-        url = server.new_database(template=request.getfixturevalue("migrated_postgres"))
-    opened = House(url)
+    opened = House(module_database_url)
     yield opened
     opened.close()
 

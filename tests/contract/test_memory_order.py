@@ -175,7 +175,7 @@ async def test_a_write_whose_other_memory_was_changed_meanwhile_looks_again(
     # Straight at the storage: it need not lose a race to find out.
     done = await timed_storage.write(
         acme.owner.organization_id,
-        store.update,
+        store.change,
         other.id,
         Edit(text="coffee"),
         _author(acme),

@@ -1,10 +1,8 @@
 """Clients that call at once, twice, and again: each call is done once, and no change is lost."""
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -28,9 +26,7 @@ from memoranda.tools.invoker import ToolInvoker
 from memoranda.tools.memory.tools import memory_tools
 from memoranda.tools.models import ToolResult
 from memoranda.tools.registry import ToolRegistry
-from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.tenants import Tenant, new_tenant
-from tests.postgres import Postgres
 
 TEXTS = ("oat milk", "cow's milk", "no milk", "black tea")
 CLIENTS = 3
@@ -51,18 +47,10 @@ class House:
         self.runner.close()
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-def house(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[House]:
-    if request.param == "sqlite":
-        path: Path = tmp_path_factory.mktemp("tools") / "memoranda.db"
-        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
-        url = sqlite_url(path)
-    else:
-        server: Postgres = request.getfixturevalue("postgres")
-        url = server.new_database(template=request.getfixturevalue("migrated_postgres"))
-    opened = House(url)
+@pytest.fixture(scope="module")
+def house(module_database_url: str) -> Iterator[House]:
+    """One database for all examples, each of which has an organization of its own."""
+    opened = House(module_database_url)
     yield opened
     opened.close()
 

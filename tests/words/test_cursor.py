@@ -1,10 +1,12 @@
 """A cursor says where a page ended, and nothing else can pass for one."""
 
+from uuid import UUID
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.words.cursor import make_cursor, read_cursor
+from memoranda.words.cursor import make_cursor, make_seen_cursor, read_cursor, read_seen_cursor
 from memoranda.words.errors import Invalid
 from memoranda.words.ids import new_id
 
@@ -37,3 +39,25 @@ def test_a_cursor_with_any_character_changed_is_refused(last, place: int, other:
 def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
         read_cursor("memories", text)
+
+
+@given(st.lists(st.uuids(), min_size=1, max_size=50))
+def test_what_a_ranking_has_shown_reads_back_as_it_was(shown: list[UUID]) -> None:
+    assert read_seen_cursor("recall", make_seen_cursor("recall", shown)) == tuple(shown)
+    assert read_seen_cursor("recall", None) == ()
+
+
+@given(st.lists(st.uuids(), min_size=1, max_size=5), st.data())
+def test_a_cursor_of_what_was_shown_is_not_to_be_changed(
+    shown: list[UUID], data: st.DataObject
+) -> None:
+    cursor = make_seen_cursor("recall", shown)
+    place = data.draw(st.integers(0, len(cursor) - 1))
+    letter = data.draw(
+        st.sampled_from("ABab01-_=+/% é\ud800").filter(lambda it: it != cursor[place])
+    )
+    for wrong in (cursor[:place] + letter + cursor[place + 1 :], cursor[:place], cursor + letter):
+        with pytest.raises(Invalid):
+            read_seen_cursor("recall", wrong)
+    with pytest.raises(Invalid):
+        read_seen_cursor("another list", cursor)

@@ -1,6 +1,7 @@
 """What is refused of a caller's input, and that the refusal names its field."""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from memoranda.words.errors import Invalid, OverLimit
 from memoranda.words.inputs import (
     check_count,
     check_zone,
+    choice_input,
     json_input,
     optional_text_input,
     text_input,
@@ -107,3 +109,22 @@ def test_a_time_says_its_zone() -> None:
     check_zone("expires_at", datetime.now(UTC))
     with pytest.raises(Invalid):
         check_zone("expires_at", datetime(2030, 1, 1))  # noqa: DTZ001 - without a zone is what it is about
+
+
+class Color(StrEnum):
+    RED = "red"
+    BLUE = "blue"
+
+
+def test_a_choice_is_one_of_those_that_there_are_to_the_letter() -> None:
+    assert choice_input("color", "red", Color) is Color.RED
+    for wrong in ("", "Red", " red", "RED", "green", "\ud800"):
+        with pytest.raises(Invalid, match="must be red or blue") as refused:
+            choice_input("color", wrong, Color)
+        assert refused.value.details == {"field": "color"}
+
+
+def test_a_long_choice_is_not_repeated_as_a_whole() -> None:
+    with pytest.raises(Invalid) as refused:
+        choice_input("color", "x" * 10_000, Color)
+    assert len(refused.value.message) < 100

@@ -39,7 +39,7 @@ class Permission(StrEnum):
 
 
 class ToolPolicyRequired(Refused):
-    """An agent's key asked to write memories, which needs a tool policy that allows it."""
+    """An agent's key asked to write memories past the tools, whose policy decides what an agent may write."""
 
     code = "tool_policy_required"
 
@@ -77,8 +77,8 @@ def require(who: Principal, permission: Permission, *, in_space: bool = False) -
         raise ReadOnly(f"A read-only key may not {permission.value}. Use an owner's key.")
     if who.role is Role.AGENT and permission is Permission.WRITE_MEMORIES:
         raise ToolPolicyRequired(
-            "An agent may remember or forget only under a tool policy that allows it. "
-            "Use a member's or an owner's key."
+            "An agent remembers, updates and forgets by calling the tools of these names, whose policy decides. "
+            "Call the tool, or use a member's or an owner's key."
         )
     needed = "the operator's" if permission is Permission.MANAGE_PLATFORM else "an owner's"
     raise Refused(f"This key ({who.role.value}) may not {permission.value}. Use {needed} key.")

@@ -33,7 +33,7 @@ from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import make_cursor, read_cursor
 from memoranda.words.errors import Conflict, Invalid
-from memoranda.words.inputs import check_count, time_input
+from memoranda.words.inputs import check_count, choice_input, time_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
@@ -226,7 +226,7 @@ class Memories(Finding):
         organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
         check_count("limit", limit, most=MOST_LISTED)
         wanted = Wanted(
-            _status(status),
+            choice_input("status", status, MemoryStatus),
             pinned_only,
             filter_input("categories", categories),
             filter_input("tags", tags),
@@ -326,14 +326,6 @@ def _author(
     return Author(
         user_id=who.user_id, agent_id=who.agent_id, run_id=run_id, conversation_id=conversation_id
     )
-
-
-def _status(status: str) -> MemoryStatus:
-    try:
-        return MemoryStatus(status)
-    except ValueError:
-        known = " or ".join(MemoryStatus)
-        raise Invalid(f"status is {status!r} and must be {known}.", field="status") from None
 
 
 def _listing(wanted: Wanted) -> str:

@@ -39,12 +39,9 @@ __all__ = [
     "change",
     "forget",
     "hold",
-    "move",
-    "pin",
     "remember",
     "restore",
     "tombstone",
-    "update",
 ]
 
 
@@ -70,32 +67,6 @@ def remember(
     memory, changed = say(tx, candidate, mark, met, memory_id=memory_id, action=action)
     settle(tx, [changed._replace(author=decided_by or changed.author)], ways)
     return memory
-
-
-def update(
-    tx: Transaction,
-    memory_id: UUID,
-    edit: Edit,
-    author: Author,
-    ways: Ways,
-    *,
-    expected_version: int | None = None,
-    action: str = "updated",
-) -> Memory:
-    """Change what the memory says, in one revision. Raises as `change` does."""
-    return change(
-        tx, memory_id, edit, author, ways, expected_version=expected_version, action=action
-    )
-
-
-def pin(tx: Transaction, memory_id: UUID, pinned: bool, author: Author, ways: Ways) -> Memory:  # noqa: FBT001 - the new value itself
-    """Pin or unpin, which is no revision; what is so already is left. Raises as `change` does."""
-    return change(tx, memory_id, Edit(), author, ways, pinned=pinned)
-
-
-def move(tx: Transaction, memory_id: UUID, to: Audience, author: Author, ways: Ways) -> Memory:
-    """End the memory here and go on with it for another audience. Raises as `change` does."""
-    return change(tx, memory_id, Edit(), author, ways, to=to)
 
 
 def change(

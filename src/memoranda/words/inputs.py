@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from enum import StrEnum
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from memoranda.words.errors import Invalid, OverLimit
 
@@ -14,6 +15,11 @@ SHORT_TEXT: Final = 200
 
 DEEPEST_JSON: Final = 100
 """Lists and objects within each other that JSON input may have."""
+
+LONGEST_SHOWN: Final = 40
+"""Characters of a wrong value that a refusal repeats."""
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 _ESCAPED_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -129,3 +135,15 @@ def check_zone(field: str, time: datetime | None) -> None:
     """Raise `Invalid` for a time that does not say its zone."""
     if time is not None and time.utcoffset() is None:
         raise Invalid(f"{field} names no time zone: add one, such as Z for UTC.", field=field)
+
+
+def choice_input(field: str, value: str, choices: type[Choice]) -> Choice:
+    """`value` as one of `choices`. Raises `Invalid`, which names them, for any other."""
+    try:
+        return choices(value)
+    except ValueError:
+        names = list(choices)
+        known = " or ".join(names) if len(names) == 2 else f"one of {', '.join(names)}"
+        raise Invalid(
+            f"{field} is {str(value)[:LONGEST_SHOWN]!r} and must be {known}.", field=field
+        ) from None

@@ -1,8 +1,6 @@
 """Requests made from the API's own description, right and wrong ones: each is answered as described."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -12,8 +10,6 @@ from schemathesis.checks import CHECKS, load_all_checks
 
 from memoranda.app import Memoranda
 from memoranda.surfaces.http.app import create_app
-from tests.conftest import BACKENDS, sqlite_url
-from tests.postgres import Postgres
 from tests.surfaces.http.live import Live, live_server
 
 EXAMPLES = 12
@@ -27,23 +23,11 @@ load_all_checks()
 LEFT_OUT: Any = [CHECKS.get_one("positive_data_acceptance")]
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-def live(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Live]:
+@pytest.fixture(scope="module")
+def live(module_database_url: str) -> Iterator[Live]:
     """A server on a database of its own, once per backend."""
-    if request.param == "sqlite":
-        template: Path = request.getfixturevalue("migrated_sqlite")
-        path = tmp_path_factory.mktemp("live") / "memoranda.db"
-        shutil.copyfile(template, path)
-        with live_server(sqlite_url(path)) as server:
-            yield server
-    else:
-        postgres: Postgres = request.getfixturevalue("postgres")
-        url = postgres.new_database(template=request.getfixturevalue("migrated_postgres"))
-        with live_server(url) as server:
-            yield server
-        postgres.drop_database(url)
+    with live_server(module_database_url) as server:
+        yield server
 
 
 @pytest.mark.slow

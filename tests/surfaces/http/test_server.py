@@ -11,7 +11,8 @@ import pytest
 from memoranda.app import Memoranda
 from memoranda.settings import Settings
 from memoranda.surfaces.http.errors import UnsafeBind
-from memoranda.surfaces.http.server import check_bind, is_loopback
+from memoranda.surfaces.http.server import check_bind
+from memoranda.words.hosts import is_loopback
 from tests.postgres import Postgres
 from tests.surfaces.http.house import House, furnished
 from tests.surfaces.http.live import live_server

@@ -25,8 +25,7 @@ from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
-from memoranda.words.errors import Invalid
-from memoranda.words.inputs import check_count
+from memoranda.words.inputs import check_count, choice_input
 from memoranda.words.page import Page, cut_page
 
 P = ParamSpec("P")
@@ -117,7 +116,7 @@ class Proposals:
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
         check_count("limit", limit, most=MOST_LISTED)
-        wanted = _status(status)
+        wanted = choice_input("status", status, ProposalStatus)
         listing = f"{wanted} proposals"
         found = await self._storage.read(
             organization,
@@ -225,11 +224,3 @@ def _author(
         run_id=run_id,
         conversation_id=conversation_id,
     )
-
-
-def _status(status: str) -> ProposalStatus:
-    try:
-        return ProposalStatus(status)
-    except ValueError:
-        known = ", ".join(ProposalStatus)
-        raise Invalid(f"status is {status!r} and must be one of {known}.", field="status") from None

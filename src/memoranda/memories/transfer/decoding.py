@@ -30,6 +30,8 @@ _ODD: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\udc80-\udcff]")
 MEMORIES: Final = re.compile(r"(?:.*/)?memories(?:\.json|/[^/]+\.json)")
 CONVERSATIONS: Final = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 LINES: Final = re.compile(r"(?:.*/)?[^/]+\.jsonl")
+# What the archive's reader raises: NotImplementedError for a compression that it doesn't know, and
+# RuntimeError for a member that is locked.
 _BROKEN: Final = (
     zipfile.BadZipFile,
     NotImplementedError,

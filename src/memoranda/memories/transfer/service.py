@@ -24,7 +24,8 @@ from memoranda.memories.transfer.tally import Tally
 from memoranda.memories.transfer.whom import Whom, find_people
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.storage import Row, Storage, StorageBusy
-from memoranda.words.errors import DuplicateMemory, Invalid, Refused
+from memoranda.words.errors import DuplicateMemory, Refused
+from memoranda.words.inputs import choice_input
 from memoranda.words.subject import ContextSubject
 
 _OVERTAKEN: Final = (DuplicateMemory, MemoriesFull, PinsFull)
@@ -55,7 +56,6 @@ class Transfer:
         transaction each: whatever changes meanwhile, no memory that stays for whom it is comes twice
         or is left out. Raises `Refused`.
         """
-        _check_no_space(who)
         organization = organization_for(who, Permission.READ_MEMORIES)
         reader = None if sees_everything(who) else subject_of(who)
         yield writing.header()
@@ -91,13 +91,14 @@ class Transfer:
         be run again. A `dry_run` writes nothing and reports the same. Raises `UnreadableImport`,
         `ImportTooLarge`, `NotFound` for a user or agent that is named here and is not there, and `Refused`.
         """
-        _check_no_space(who)
         if who.role is Role.AGENT:
             raise Refused("An agent's key takes nothing in. Use a member's or an owner's key.")
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         whom = Whom(user_id, agent_id, users or {}, agents or {})
         await self._storage.read(organization, find_people, who, whom, ())
-        parsed = await asyncio.to_thread(parse, content, _source(source))
+        parsed = await asyncio.to_thread(
+            parse, content, choice_input("source", source, ImportSource)
+        )
         plan = await self._plan(organization, who, whom, parsed)
         tally = Tally()
         for refused in (*parsed.unread, *plan.refusals):
@@ -193,23 +194,6 @@ class Transfer:
             if len(rows) < MOST_REVISIONS:
                 return
             after = rows[-1].memory_id, rows[-1].version
-
-
-def _check_no_space(who: Principal) -> None:
-    if who.space is not None:
-        raise Refused(
-            "A key that is bound to a space neither exports nor takes in. Use another key."
-        )
-
-
-def _source(named: ImportSource | str) -> ImportSource:
-    try:
-        return ImportSource(named)
-    except ValueError:
-        known = ", ".join(ImportSource)
-        raise Invalid(
-            f"source is none that is known: it is one of {known}.", field="source"
-        ) from None
 
 
 def _batches(items: Sequence[Item]) -> Iterable[Sequence[Item]]:

@@ -1,6 +1,5 @@
 """The server of the HTTP application: where it may listen, and how it stops."""
 
-import ipaddress
 import socket
 
 import uvicorn
@@ -8,6 +7,7 @@ import uvicorn
 from memoranda.runs.events.service import Events
 from memoranda.settings import Settings
 from memoranda.surfaces.http.errors import UnsafeBind
+from memoranda.words.hosts import is_loopback
 
 
 def check_bind(settings: Settings) -> None:
@@ -20,16 +20,6 @@ def check_bind(settings: Settings) -> None:
         "listen on 127.0.0.1.",
         host=settings.host,
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`; a name but `localhost` is never sure to be."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Server(uvicorn.Server):

@@ -1,6 +1,5 @@
 """The server of many clients, over HTTP: each request stands by itself, and no session is kept."""
 
-import ipaddress
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -23,6 +22,7 @@ from memoranda.tools.models import Effect, ToolOffer
 
 if TYPE_CHECKING:
     from memoranda.surfaces.mcp.door import Context
+from memoranda.words.hosts import is_loopback
 
 PATH: Final = "/mcp"
 _HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -68,7 +68,7 @@ class Endpoint:
     def __init__(
         self, server: Server[Any], *, host: str, most_bytes: int, plain: bool = True
     ) -> None:
-        self._local = _is_loopback(host)
+        self._local = is_loopback(host)
         self._sessions = StreamableHTTPSessionManager(
             server,
             stateless=True,
@@ -97,15 +97,6 @@ def make_endpoint(memoranda: Memoranda) -> Endpoint:
     settings = memoranda.settings
     server = make_server(KeyDoor(memoranda))
     return Endpoint(server, host=settings.host, most_bytes=settings.max_body_bytes)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _misplaced(scope: Scope, *, local: bool) -> Response | None:

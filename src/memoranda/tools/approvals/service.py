@@ -12,8 +12,7 @@ from memoranda.tools.approvals import deciding, store
 from memoranda.tools.models import Approval, ApprovalStatus
 from memoranda.tools.registry import ToolRegistry
 from memoranda.words.cursor import read_cursor
-from memoranda.words.errors import Invalid
-from memoranda.words.inputs import check_count
+from memoranda.words.inputs import check_count, choice_input
 from memoranda.words.page import Page, cut_page
 
 MOST_LISTED: Final = 200
@@ -45,7 +44,7 @@ class Approvals:
         """
         organization = organization_for(who, Permission.READ_TOOL_CALLS)
         check_count("limit", limit, most=MOST_LISTED)
-        wanted = _status(status)
+        wanted = choice_input("status", status, ApprovalStatus)
         listing = f"{wanted} approvals"
         before = read_cursor(listing, cursor)
         found = await self._storage.read(organization, store.page, who, wanted, before, limit + 1)
@@ -83,11 +82,3 @@ class Approvals:
         denied = await self._storage.write(organization, deciding.deny, who, approval_id)
         announce(self._changed, organization)
         return denied
-
-
-def _status(status: str) -> ApprovalStatus:
-    try:
-        return ApprovalStatus(status)
-    except ValueError:
-        known = ", ".join(ApprovalStatus)
-        raise Invalid(f"status is {status!r} and must be one of {known}.", field="status") from None

@@ -13,7 +13,7 @@ from memoranda.tools.policies import store
 from memoranda.tools.registry import ToolRegistry
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid
-from memoranda.words.inputs import check_count, check_storable
+from memoranda.words.inputs import check_count, check_storable, choice_input
 from memoranda.words.page import Page, cut_page
 
 MOST_LISTED: Final = 200
@@ -39,7 +39,7 @@ class ToolPolicies:
         only reads: an answer that waits for a person would be of no use.
         """
         organization = organization_for(who, Permission.MANAGE_TOOLS)
-        known, said = self._registry.tool(tool), _decision(decision)
+        known, said = self._registry.tool(tool), choice_input("decision", decision, Decision)
         if said is Decision.ASK and known.effect is Effect.READS:
             raise Invalid(
                 f"The tool {known.name} changes nothing, so there is nothing to ask about: allow or deny it.",
@@ -140,13 +140,3 @@ def _agent(tx: Transaction, agent: UUID | str) -> UUID:
 def _named(agent: UUID | str) -> UUID | str:
     check_storable("agent", str(agent))
     return agent
-
-
-def _decision(decision: str) -> Decision:
-    try:
-        return Decision(decision)
-    except ValueError:
-        known = ", ".join(Decision)
-        raise Invalid(
-            f"decision is {decision!r} and must be one of {known}.", field="decision"
-        ) from None
