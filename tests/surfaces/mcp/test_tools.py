@@ -225,6 +225,7 @@ async def test_a_key_of_a_space_is_offered_its_tools_and_knows_its_memories_alon
         kept = await done(client, "remember", content="The node has run.")
         [resource] = (await client.list_resources()).resources
         assert resource.uri == f"memoranda://memories/{kept['memory_id']}"
+        await _unread(client, resource.uri)  # what the tool `get` would read, which it has not
         await _unread(client, f"memoranda://memories/{two.memories['everyone']}")
     async with connect("scout") as client:
         await _unread(client, resource.uri)
@@ -247,6 +248,21 @@ async def test_resources_are_the_memories_that_the_caller_may_read_page_by_page(
         assert '"content":"Anna\'s fact number 54."' in content.text
         templates = (await client.list_resource_templates()).resource_templates
         assert [each.uri_template for each in templates] == ["memoranda://memories/{id}"]
+
+
+async def test_an_agent_that_may_not_call_a_tool_reads_nothing_by_its_other_name(
+    connect: Connect, two: Two
+) -> None:
+    async with connect("scout") as client:
+        listed = (await client.list_resources()).resources
+        assert (await client.read_resource(listed[0].uri)).contents
+        async with Memoranda.open(two.url, migrate=False) as product:
+            for tool in ("list", "get"):
+                await product.tools.policies.set(
+                    two.acme.owner, two.acme.scout.id, tool, Decision.DENY
+                )
+        assert (await client.list_resources()).resources == []
+        await _unread(client, listed[0].uri)
 
 
 async def test_a_cursor_that_was_changed_is_refused_for_every_list(connect: Connect) -> None:

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from memoranda.access.models import Principal
-    from memoranda.memories.service import Memories
     from memoranda.tools.models import Course, ToolOffer, ToolResult
 
     Context = ServerRequestContext[Any, Any]
@@ -31,6 +30,11 @@ class Tools(Protocol):
     ) -> "ToolResult":
         """Call one of them; a refusal is an answer too."""
 
+    async def invoke(
+        self, who: "Principal", name: str, arguments: object
+    ) -> tuple[dict[str, Any], bool]:
+        """The same, where a refusal is raised. Answers whether it was answered before, too."""
+
 
 async def uncounted(_: str | None) -> None:
     """Count nothing: whoever runs the process asks as often as they like."""
@@ -38,7 +42,7 @@ async def uncounted(_: str | None) -> None:
 
 @dataclass(frozen=True)
 class Room:
-    """What one request works with: who asks, and the tools and memories that there are.
+    """What one request works with: who asks, and the tools that there are.
 
     `count` counts the request, by the tool that it calls if it calls one, and raises
     `TooManyRequests` where it is one too many.
@@ -46,7 +50,6 @@ class Room:
 
     who: "Principal"
     tools: Tools
-    memories: "Memories"
     count: Callable[[str | None], Awaitable[None]] = uncounted
 
 

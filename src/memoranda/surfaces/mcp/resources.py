@@ -1,8 +1,12 @@
-"""Memories as resources: what can be listed, page by page, and read one at a time."""
+"""Memories as resources: what can be listed, page by page, and read one at a time.
 
+They are the tools `list` and `get` by another name, so that one policy and one journal hold for both.
+"""
+
+import json
 import re
-from typing import TYPE_CHECKING, Final
-from uuid import UUID
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp.types import (
     Annotations,
@@ -14,11 +18,10 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from memoranda.words.errors import NotFound
+from memoranda.words.errors import MemorandaError, NotFound
 from memoranda.words.text import one_line
 
 if TYPE_CHECKING:
-    from memoranda.memories.models import Memory
     from memoranda.surfaces.mcp.door import Room
 
 URI: Final = "memoranda://memories/"
@@ -26,6 +29,8 @@ TEMPLATE: Final = "memoranda://memories/{id}"
 JSON: Final = "application/json"
 PAGE: Final = 50
 NAME_CHARS: Final = 80
+_NOT_OFFERED: Final = {"unknown_tool", "tool_denied"}
+"""What a caller is told whose policy or space leaves out the tool."""
 
 _ID: Final = re.compile(re.escape(URI) + r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})")
 
@@ -43,34 +48,43 @@ def templates() -> ListResourceTemplatesResult:
 
 
 async def listed(room: "Room", cursor: str | None) -> ListResourcesResult:
-    """A page of the memories that the caller may read, the newest first. Raises `MemorandaError`."""
-    page = await room.memories.page(room.who, limit=PAGE, cursor=cursor)
+    """A page of what the tool `list` shows the caller; nothing where it has no such tool. Raises `MemorandaError`."""
+    asked = {"limit": PAGE} if cursor is None else {"limit": PAGE, "cursor": cursor}
+    try:
+        page, _ = await room.tools.invoke(room.who, "list", asked)
+    except MemorandaError as error:
+        if error.code not in _NOT_OFFERED:
+            raise
+        return ListResourcesResult(resources=[])
     return ListResourcesResult(
-        resources=[_resource(memory) for memory in page.items], next_cursor=page.next_cursor
+        resources=[_resource(memory) for memory in page["memories"]],
+        next_cursor=page["next_cursor"],
     )
 
 
 async def read(room: "Room", uri: str) -> ReadResourceResult:
-    """The memory at `uri`.
+    """The memory at `uri`, as the tool `get` answers it.
 
-    Raises `NotFound`, in the same words for what never was, what is forgotten and what is not for
-    the caller.
+    Raises `NotFound`, in the same words for what never was, what is forgotten, what is not for
+    the caller, and whatever the caller has no such tool for.
     """
-    from memoranda.tools.memory.answers import ToolMemory  # noqa: PLC0415 - after the handshake
-
     try:
-        memory = await room.memories.get(room.who, _id_in(uri))
+        memory, _ = await room.tools.invoke(room.who, "get", {"memory_id": _id_in(uri)})
     except NotFound:
         raise _nothing() from None
-    text = ToolMemory.of(memory).model_dump_json(exclude={"score", "matched"})
+    except MemorandaError as error:
+        if error.code in _NOT_OFFERED:
+            raise _nothing() from None
+        raise
+    text = json.dumps(memory, ensure_ascii=False, separators=(",", ":"))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
 
-def _id_in(uri: str) -> UUID:
+def _id_in(uri: str) -> str:
     match = _ID.fullmatch(uri)
     if match is None:
         raise _nothing()
-    return UUID(match[1])
+    return match[1]
 
 
 def _nothing() -> NotFound:
@@ -79,16 +93,16 @@ def _nothing() -> NotFound:
     )
 
 
-def _resource(memory: "Memory") -> Resource:
+def _resource(memory: Mapping[str, Any]) -> Resource:
     return Resource(
-        uri=f"{URI}{memory.id}",
-        name=str(memory.id),
+        uri=f"{URI}{memory['id']}",
+        name=memory["id"],
         title=_title(memory),
         mime_type=JSON,
-        annotations=Annotations(last_modified=memory.recorded_at.isoformat()),
+        annotations=Annotations(last_modified=memory["recorded_at"]),
     )
 
 
-def _title(memory: "Memory") -> str:
-    told = one_line(memory.title or memory.text or "")
+def _title(memory: Mapping[str, Any]) -> str:
+    told = one_line(memory["title"] or memory["content"])
     return told if len(told) <= NAME_CHARS else f"{told[: NAME_CHARS - 1]}…"

@@ -43,7 +43,7 @@ class OwnDoor:
         """Open the product if need be, and ask anew what the key opens."""
         opened = await self._opening.opened()
         who = await self._who(opened)
-        return Room(who, opened.memoranda.tools, opened.memoranda.memories)
+        return Room(who, opened.memoranda.tools)
 
     async def offers(self, context: "Context") -> "Sequence[ToolOffer]":
         """What the caller may call. An owner may call everything, so that no database is asked.

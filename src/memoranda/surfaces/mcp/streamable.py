@@ -19,10 +19,10 @@ from memoranda.app import Memoranda
 from memoranda.surfaces.mcp.door import Room
 from memoranda.surfaces.mcp.server import make_server
 from memoranda.tools.models import Effect, ToolOffer
+from memoranda.words.hosts import is_loopback
 
 if TYPE_CHECKING:
     from memoranda.surfaces.mcp.door import Context
-from memoranda.words.hosts import is_loopback
 
 PATH: Final = "/mcp"
 _HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -47,7 +47,7 @@ class KeyDoor:
     async def enter(self, context: "Context") -> Room:
         """The room of the request's caller, whom the HTTP surface found by its key."""
         who: Principal = context.request.state.caller  # type: ignore[union-attr]  # HTTP always gives one
-        return Room(who, self._memoranda.tools, self._memoranda.memories, partial(self._count, who))
+        return Room(who, self._memoranda.tools, partial(self._count, who))
 
     async def offers(self, context: "Context") -> Sequence[ToolOffer]:
         """What the caller may call."""
