@@ -6,6 +6,7 @@ import pytest
 
 from memoranda.memories.errors import NotRestorable
 from memoranda.sync import Memoranda
+from memoranda.tools.models import Decision
 from memoranda.words.errors import DuplicateMemory, Invalid
 
 
@@ -112,3 +113,29 @@ def test_a_script_decides_on_proposals_and_takes_back_what_it_forgot(tmp_path: P
         assert memoranda.erase(memory.id).memories == 1
         with pytest.raises(NotRestorable):
             memoranda.restore(memory.id)
+
+
+def test_a_script_calls_tools_as_an_agent_and_decides_what_waits(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        scout = memoranda.create_agent("scout")
+        memoranda.set_tool_policy("scout", "remember", Decision.ALLOW)
+        kept = memoranda.call("remember", {"content": "Tea, no sugar."}, agent_id=scout.id, key="1")
+        again = memoranda.call(
+            "remember", {"content": "Tea, no sugar."}, agent_id=scout.id, key="1"
+        )
+        assert kept.answer is not None
+        assert (again.answer, again.replayed) == (kept.answer, True)
+        wish = {"memory_id": kept.answer["memory_id"], "expected_version": 1}
+        waits = memoranda.call("forget", wish, agent_id=scout.id)
+        assert waits.answer is not None
+        assert waits.answer["outcome"] == "waiting"
+        [approval] = memoranda.approvals().items
+        assert memoranda.deny(approval.id).status == "denied"
+        memoranda.call("forget", wish, agent_id=scout.id)
+        [approval] = memoranda.approvals().items
+        assert memoranda.approve(approval.id).status == "approved"
+        assert memoranda.memories().items == []
+        assert [call.tool for call in memoranda.calls().items][-1] == "remember"
+        refused = memoranda.call("get", {"memory_id": "no id"}, agent_id=scout.id)
+        assert refused.refusal is not None
+        assert "remember" in [offer.name for offer in memoranda.tools()]

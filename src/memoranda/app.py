@@ -152,6 +152,7 @@ class Memoranda:
             Step("pruning of events", events.prune, again=True),
             Step("pruning of rates", rates.prune),
             Step("pruning of receipts", tools.prune, again=True),
+            Step("pruning of decided approvals", tools.approvals.prune, again=True),
             Step("pruning of the journal of calls", tools.journal.prune, again=True),
             Step("sweep of what can't be found", embedding.sweep, again=True),
         ]

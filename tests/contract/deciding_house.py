@@ -1,5 +1,6 @@
 """The real memory tool behind the one door, with all that people decide about it."""
 
+from datetime import timedelta
 from typing import Any, Self
 from uuid import UUID
 
@@ -35,7 +36,9 @@ class DecidingHouse:
         """Let there be these tools from now on."""
         self.registry = registry
         self.policies = ToolPolicies(self.storage, registry)
-        self.approvals = Approvals(self.storage, registry, self.heard.append)
+        self.approvals = Approvals(
+            self.storage, registry, self.heard.append, kept=timedelta(days=30)
+        )
         self.spaces = ToolSpaces(self.storage, registry)
         self.tools = ToolInvoker(self.storage, registry, max_approvals=self.most)
         return self

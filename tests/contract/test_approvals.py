@@ -522,3 +522,22 @@ async def test_a_cursor_of_one_status_is_none_of_another(
     cursor = (await house.approvals.page(acme.owner, limit=1)).next_cursor
     with pytest.raises(Invalid):
         await house.approvals.page(acme.owner, status=ApprovalStatus.DENIED, cursor=cursor)
+
+
+async def test_what_was_decided_long_ago_goes_and_what_waits_stays(
+    house: DecidingHouse, acme: Tenant, agent: Principal, memory: Memory, clock: SteppedClock
+) -> None:
+    decided = await house.waiting(agent, memory, COFFEE)
+    waits = await house.waiting(agent, memory, MILK)
+    clock.tick(timedelta(days=5))
+    await house.approvals.deny(acme.owner, decided)
+    organization = acme.owner.organization_id
+    assert organization is not None
+    clock.tick(timedelta(days=29))
+    assert await house.approvals.prune(organization) == 0
+    clock.tick(timedelta(days=2))
+    assert await house.approvals.prune(organization) == 1
+    with pytest.raises(NotFound):
+        await house.approvals.get(acme.owner, decided)
+    assert (await house.approvals.get(acme.owner, waits)).status is ApprovalStatus.WAITING
+    assert await house.approvals.prune(organization) == 0

@@ -41,4 +41,4 @@ class Tools(ToolInvoker):
         )
         self.policies = ToolPolicies(storage, registry)
         self.spaces = ToolSpaces(storage, registry)
-        self.approvals = Approvals(storage, registry, changed)
+        self.approvals = Approvals(storage, registry, changed, kept=kept)

@@ -1,5 +1,6 @@
 """The verbs of approvals: list, approve and deny what agents ask for."""
 
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -7,7 +8,7 @@ from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for
 from memoranda.memories.announce import Changed, announce, nobody
 from memoranda.memories.races import write_again
-from memoranda.storage import Storage
+from memoranda.storage import Storage, Transaction
 from memoranda.tools.approvals import deciding, store
 from memoranda.tools.models import Approval, ApprovalStatus
 from memoranda.tools.registry import ToolRegistry
@@ -21,13 +22,22 @@ MOST_LISTED: Final = 200
 class Approvals:
     """Calls of agents that wait for a person. An owner decides all of them, a member its user's, an agent none.
 
-    `changed` is called with the organization after the commit of each decision.
+    `changed` is called with the organization after the commit of each decision. What is decided
+    stays to be looked at for as long as receipts are `kept`, or for good.
     """
 
-    def __init__(self, storage: Storage, registry: ToolRegistry, changed: Changed = nobody) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        registry: ToolRegistry,
+        changed: Changed = nobody,
+        *,
+        kept: timedelta | None = None,
+    ) -> None:
         self._storage = storage
         self._registry = registry
         self._changed = changed
+        self._kept = kept
 
     async def page(
         self,
@@ -82,3 +92,13 @@ class Approvals:
         denied = await self._storage.write(organization, deciding.deny, who, approval_id)
         announce(self._changed, organization)
         return denied
+
+    async def prune(self, organization_id: UUID) -> int:
+        """Delete some of what was decided longer ago than it is kept; how many went."""
+        if self._kept is None:
+            return 0
+        return await self._storage.write(organization_id, _prune, self._kept)
+
+
+def _prune(tx: Transaction, kept: timedelta) -> int:
+    return store.prune(tx, tx.now - kept)

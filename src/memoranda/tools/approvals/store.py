@@ -1,6 +1,7 @@
 """The SQL of approvals."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -58,6 +59,15 @@ DECIDE: Final = (
 )
 ABOUT: Final = delete(tool_approvals).where(one_of(a.memory_id, "ids"))
 FOR_USER: Final = delete(tool_approvals).where(a.user_id == bindparam("user"))
+AT_ONCE: Final = 1000
+"""How many approvals one prune deletes at most."""
+DECIDED_BEFORE: Final = (
+    select(a.id)
+    .where(a.status != ApprovalStatus.WAITING, a.decided_at < bindparam("before"))
+    .order_by(a.id)
+    .limit(bindparam("most"))
+)
+PRUNE: Final = delete(tool_approvals).where(one_of(a.id, "ids"))
 
 
 def wait(tx: Transaction, call: Call, *, caller: str, most: int) -> Written:
@@ -174,6 +184,12 @@ def drop_about(tx: Transaction, memory_ids: Sequence[UUID]) -> int:
 def drop_for(tx: Transaction, user_id: UUID) -> int:
     """Delete what was asked for that user, decided or not; how many."""
     return tx.run(FOR_USER, user=user_id)
+
+
+def prune(tx: Transaction, before: datetime) -> int:
+    """Delete some of what was decided before that time; how many went. What waits is kept."""
+    old = [row.id for row in tx.all(DECIDED_BEFORE, before=before, most=AT_ONCE)]
+    return tx.run(PRUNE, ids=old) if old else 0
 
 
 def shown(row: Row) -> Approval:
