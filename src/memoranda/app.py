@@ -147,15 +147,7 @@ class Memoranda:
         box = toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars)
         tools = _tools(storage, box, events, settings)
         rates = Rates(storage, _rate_limits(settings), clock=clock)
-        steps = [
-            Step("purge of what was forgotten long ago", removal.purge_due, again=True),
-            Step("pruning of events", events.prune, again=True),
-            Step("pruning of rates", rates.prune),
-            Step("pruning of receipts", tools.prune, again=True),
-            Step("pruning of decided approvals", tools.approvals.prune, again=True),
-            Step("pruning of the journal of calls", tools.journal.prune, again=True),
-            Step("sweep of what can't be found", embedding.sweep, again=True),
-        ]
+        nights = _nights(removal, events, rates, tools, embedding)
         first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
         return cls(
             settings=settings,
@@ -177,7 +169,7 @@ class Memoranda:
             worker=Worker(
                 storage,
                 [TakingIn(knowledge), embedding, Scrubbing(storage)],
-                Nightly(storage, steps, at=settings.nightly_at, first=first),
+                Nightly(storage, nights, at=settings.nightly_at, first=first),
                 poll=timedelta(seconds=settings.worker_poll_s),
             ),
             owner=owner,
@@ -222,6 +214,20 @@ def _tools(storage: Storage, box: ToolRegistry, events: Events, settings: Settin
         max_approvals=settings.max_approvals,
         kept=timedelta(days=settings.receipts_days),
     )
+
+
+def _nights(
+    removal: Removal, events: Events, rates: Rates, tools: Tools, embedding: Embedding
+) -> list[Step]:
+    return [
+        Step("purge of what was forgotten long ago", removal.purge_due, again=True),
+        Step("pruning of events", events.prune, again=True),
+        Step("pruning of rates", rates.prune),
+        Step("pruning of receipts", tools.prune, again=True),
+        Step("pruning of decided approvals", tools.approvals.prune, again=True),
+        Step("pruning of the journal of calls", tools.journal.prune, again=True),
+        Step("sweep of what can't be found", embedding.sweep, again=True),
+    ]
 
 
 def _vectors(storage: Storage, embedders: Embedders | None, settings: Settings) -> Vectors | None:
