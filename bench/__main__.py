@@ -7,7 +7,7 @@ from typing import Final
 
 HERE: Final = Path(__file__).parent
 NAMES: Final = (
-    *("briefs", "estimates", "locomo", "mcp_calls", "memories", "packing"),
+    *("briefs", "estimates", "ingestion", "locomo", "mcp_calls", "memories", "packing"),
     *("recall", "storage", "stores", "waits", "words"),
 )
 

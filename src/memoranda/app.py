@@ -1,27 +1,36 @@
 """The one place where the parts are joined into the product."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Self
+from uuid import UUID
 
 import anyio
 
 from memoranda.access.models import Principal
 from memoranda.access.rates.service import Rate, Rates
 from memoranda.access.service import Access
+from memoranda.briefs.blocks import store as blocks
 from memoranda.briefs.builder import DefaultContextBuilder
+from memoranda.briefs.dossier import DossierReader
 from memoranda.briefs.packer import ContextPacker
-from memoranda.briefs.registry import ContextSourceRegistry
+from memoranda.briefs.registry import ContextSource, ContextSourceRegistry
 from memoranda.briefs.service import Briefs
+from memoranda.briefs.sources.application import ApplicationSource
 from memoranda.briefs.sources.conversation import ConversationSource
+from memoranda.briefs.sources.definition_summary import DefinitionSummarySource
+from memoranda.briefs.sources.dossier import DossierSource
 from memoranda.briefs.sources.knowledge import KnowledgeSource
 from memoranda.briefs.sources.memory import MemorySource
+from memoranda.briefs.sources.outreach import OUTREACH, OutreachSource
 from memoranda.briefs.sources.personal_memory import PersonalMemorySource
+from memoranda.briefs.sources.run_history import RunHistorySource
 from memoranda.conversations.service import Conversations
-from memoranda.jobs.chores import Scrubbing, TakingIn
+from memoranda.jobs.chores import Scrubbing, Sweeping, TakingIn
 from memoranda.jobs.nightly import Nightly, Step
 from memoranda.jobs.worker import Worker
 from memoranda.knowledge.service import Knowledge
@@ -35,15 +44,24 @@ from memoranda.memories.service import Memories
 from memoranda.memories.transfer.service import Transfer
 from memoranda.memories.ways import Ways
 from memoranda.runs.events.service import Events
+from memoranda.runs.history.service import RunHistory
 from memoranda.runs.service import Runs
 from memoranda.search.embedders.choice import Embedders, choose
 from memoranda.search.vectors.service import Vectors
 from memoranda.settings import Settings
-from memoranda.storage import Storage
+from memoranda.state.definitions.service import Definitions
+from memoranda.state.definitions.summaries import DefinitionSummaries
+from memoranda.state.dossier import store as dossiers
+from memoranda.state.dossier.service import Dossier
+from memoranda.state.file import read_state
+from memoranda.state.projections import HostState
+from memoranda.state.service import StateReader
+from memoranda.storage import Storage, Transaction
 from memoranda.storage import migrate as bring_up_to_date
 from memoranda.storage.health import check_place
 from memoranda.toolbox import toolbox
 from memoranda.tools import forgetting
+from memoranda.tools.nodes import node_check
 from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.service import Tools
 from memoranda.words.clock import Clock, system_clock
@@ -72,6 +90,10 @@ class Memoranda:
     conversations: Conversations
     knowledge: Knowledge
     briefs: Briefs
+    state: StateReader
+    dossier: Dossier
+    dossier_reader: DossierReader
+    definitions: Definitions
     tools: Tools
     worker: Worker
     owner: Principal
@@ -83,6 +105,7 @@ class Memoranda:
         url: str | None = None,
         *,
         settings: Settings | None = None,
+        state: HostState | None = None,
         clock: Clock = system_clock,
         migrate: bool = True,
         work: bool = False,
@@ -91,7 +114,9 @@ class Memoranda:
 
         Brings its schema up to date unless `migrate` is False, and makes the default
         organization when there is none. With `work`, the worker runs for as long as it is open:
-        it takes in documents and makes vectors. Raises what `Storage.open` and `migrate` do, and
+        it takes in documents and makes vectors. `state` says which rows of an application's own
+        database briefs may show, in the place of the settings' file. Raises what `Storage.open`,
+        `StateReader.open` and `migrate` do, and
         `UnwritableDatabase` where a SQLite file may not be written.
         """
         settings = settings or Settings.load()
@@ -106,9 +131,11 @@ class Memoranda:
             # What a killed process left, and no worker was there to finish.
             await storage.scrub(left_for=timedelta(hours=1))
             owner = await Access(storage).ensure_default()
-            joined = cls._join(storage, settings, owner, clock)
-            async with _at_work(joined.worker if work else None):
-                yield joined
+            declared = state or await asyncio.to_thread(_declared, settings)
+            async with StateReader.open(storage, declared) as rows:
+                joined = cls._join(storage, settings, owner, clock, rows)
+                async with _at_work(joined.worker if work else None):
+                    yield joined
         finally:
             # Whoever cancels the block still wants what was queued to be written.
             with anyio.CancelScope(shield=True):
@@ -121,25 +148,27 @@ class Memoranda:
                 await storage.close()
 
     @classmethod
-    def _join(cls, storage: Storage, settings: Settings, owner: Principal, clock: Clock) -> Self:
-        runs = Runs(storage)
+    def _join(
+        cls,
+        storage: Storage,
+        settings: Settings,
+        owner: Principal,
+        clock: Clock,
+        state: StateReader,
+    ) -> Self:
         embedders = choose(settings)
         vectors = _vectors(storage, embedders, settings)
         embedding = Embedding(storage, embedders)
         ways = Ways(_memory_limits(settings), models=vectors.models if vectors else ())
         events = Events(storage)
-        memories = Memories(storage, ways, events.wake, vectors)
+        runs = Runs(storage, events.wake)
+        memories = Memories(storage, ways, events.wake, vectors, state)
         conversations = Conversations(storage)
-        removal = Removal(
-            storage,
-            ways,
-            quoting=conversations.quoting,
-            changed=events.wake,
-            evict=vectors.evict if vectors else nobody,
-            elsewhere=Elsewhere(forgetting.clear, forgetting.clear_user),
-        )
+        removal = _removal(storage, ways, conversations, events, vectors)
         knowledge = Knowledge(storage, max_bytes=settings.max_upload_bytes)
-        registry = _sources(memories, knowledge, conversations)
+        dossier = Dossier(storage)
+        reader = DossierReader(dossier, knowledge)
+        registry = _sources(memories, knowledge, conversations, state, _told(storage, reader))
         builder = DefaultContextBuilder(
             registry, ContextPacker(), source_timeout_s=settings.source_timeout_s
         )
@@ -148,7 +177,6 @@ class Memoranda:
         tools = _tools(storage, box, events, settings)
         rates = Rates(storage, _rate_limits(settings), clock=clock)
         nights = _nights(removal, events, rates, tools, embedding)
-        first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
         return cls(
             settings=settings,
             storage=storage,
@@ -165,13 +193,12 @@ class Memoranda:
             conversations=conversations,
             knowledge=knowledge,
             briefs=briefs,
+            state=state,
+            dossier=dossier,
+            dossier_reader=reader,
+            definitions=Definitions(storage, node_check(box)),
             tools=tools,
-            worker=Worker(
-                storage,
-                [TakingIn(knowledge), embedding, Scrubbing(storage)],
-                Nightly(storage, nights, at=settings.nightly_at, first=first),
-                poll=timedelta(seconds=settings.worker_poll_s),
-            ),
+            worker=_worker(storage, knowledge, embedding, nights, settings),
             owner=owner,
         )
 
@@ -193,7 +220,11 @@ async def _at_work(worker: Worker | None) -> AsyncIterator[None]:
 
 
 def _sources(
-    memories: Memories, knowledge: Knowledge, conversations: Conversations
+    memories: Memories,
+    knowledge: Knowledge,
+    conversations: Conversations,
+    state: StateReader,
+    more: Sequence[ContextSource],
 ) -> ContextSourceRegistry:
     return ContextSourceRegistry(
         [
@@ -201,8 +232,67 @@ def _sources(
             PersonalMemorySource(memories),
             KnowledgeSource(knowledge),
             ConversationSource(conversations),
+            *more,
+            *([ApplicationSource(state)] if state.has("application") else []),
+            *(OutreachSource(state, each) for each in OUTREACH if state.has(each)),
         ]
     )
+
+
+def _told(storage: Storage, reader: DossierReader) -> list[ContextSource]:
+    return [
+        DossierSource(reader),
+        DefinitionSummarySource(DefinitionSummaries(storage)),
+        RunHistorySource(RunHistory(storage)),
+    ]
+
+
+def _removal(
+    storage: Storage,
+    ways: Ways,
+    conversations: Conversations,
+    events: Events,
+    vectors: Vectors | None,
+) -> Removal:
+    return Removal(
+        storage,
+        ways,
+        quoting=conversations.quoting,
+        changed=events.wake,
+        evict=vectors.evict if vectors else nobody,
+        elsewhere=Elsewhere(_clear_memories, _clear_user),
+    )
+
+
+def _worker(
+    storage: Storage,
+    knowledge: Knowledge,
+    embedding: Embedding,
+    nights: list[Step],
+    settings: Settings,
+) -> Worker:
+    first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
+    return Worker(
+        storage,
+        [TakingIn(knowledge), Sweeping(knowledge), embedding, Scrubbing(storage)],
+        Nightly(storage, nights, at=settings.nightly_at, first=first),
+        poll=timedelta(seconds=settings.worker_poll_s),
+    )
+
+
+def _clear_memories(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
+    forgetting.clear(tx, memory_ids)
+    blocks.clear(tx, memory_ids)
+
+
+def _clear_user(tx: Transaction, user_id: UUID) -> None:
+    forgetting.clear_user(tx, user_id)
+    blocks.clear_user(tx, user_id)
+    dossiers.remove_section(tx, user_id)
+
+
+def _declared(settings: Settings) -> HostState | None:
+    return None if settings.state is None else read_state(Path(settings.state).expanduser())
 
 
 def _tools(storage: Storage, box: ToolRegistry, events: Events, settings: Settings) -> Tools:

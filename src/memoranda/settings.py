@@ -178,6 +178,11 @@ class Settings(BaseSettings):
         description="For how many days a call that comes again under its idempotency key is known, "
         "and the journal of calls is kept.",
     )
+    state: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The TOML file that declares which rows of an application's own database briefs may show.",
+    )
     source_timeout_s: float = Field(
         default=1.0,
         gt=0,

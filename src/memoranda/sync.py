@@ -23,19 +23,13 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from memoranda import app
 from memoranda.access.models import Agent, Principal, Role, User
 from memoranda.briefs.models import ContextBrief, ContextPolicy
-from memoranda.knowledge.extract import kind_of, uri_of
+from memoranda.knowledge.extract import uri_of
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind
-from memoranda.memories.models import (
-    Memory,
-    MemorySearch,
-    Proposal,
-    Proposed,
-    Recall,
-    Revision,
-)
+from memoranda.memories.models import Memory, MemorySearch, Proposal, Proposed, Recall, Revision
 from memoranda.memories.removal.models import Erased
 from memoranda.memories.transfer.models import ImportReport, ImportSource
 from memoranda.settings import Settings
+from memoranda.state.projections import HostState
 from memoranda.storage.signals import KNOWLEDGE
 from memoranda.tools.models import (
     Approval,
@@ -47,6 +41,7 @@ from memoranda.tools.models import (
     ToolResult,
 )
 from memoranda.words.page import Page
+from memoranda.words.ref import ResourceRef
 
 T = TypeVar("T")
 
@@ -62,8 +57,14 @@ class Memoranda:
     RuntimeError outside of the `with` block.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
-        self._opening = partial(app.Memoranda.open, url, settings=settings)
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        state: HostState | None = None,
+    ) -> None:
+        self._opening = partial(app.Memoranda.open, url, settings=settings, state=state)
         self._stack = ExitStack()
         self._opened: tuple[BlockingPortal, app.Memoranda] | None = None
 
@@ -93,6 +94,7 @@ class Memoranda:
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
         attribute: str | None = None,
+        about: ResourceRef | None = None,
         title: str | None = None,
         category: str | None = None,
         tags: Sequence[str] = (),
@@ -107,6 +109,7 @@ class Memoranda:
                 user_id=user_id,
                 agent_id=agent_id,
                 attribute=attribute,
+                about=about,
                 title=title,
                 category=category,
                 tags=tags,
@@ -277,7 +280,8 @@ class Memoranda:
         add = partial(
             _take_in,
             content=Path(path).read_bytes(),
-            kind=kind or kind_of(name),
+            kind=kind,
+            filename=name,
             title=title or name,
             uri=uri or uri_of(path),
         )
@@ -295,6 +299,7 @@ class Memoranda:
         user_id: UUID | None = None,
         policy: ContextPolicy | Mapping[str, Any] | None = None,
         policy_name: str | None = None,
+        entities: object = (),
         budget: int | None = None,
         explain: bool = False,
     ) -> ContextBrief:
@@ -307,6 +312,7 @@ class Memoranda:
                 user_id=user_id,
                 policy=policy,
                 policy_name=policy_name,
+                entities=entities,
                 budget=budget,
                 explain=explain,
             )
@@ -369,10 +375,8 @@ async def _export(at: app.Memoranda, *, history: bool) -> AsyncIterator[str]:
     return at.transfer.export(at.owner, history=history)
 
 
-async def _take_in(
-    at: app.Memoranda, *, content: bytes, kind: SourceKind, title: str, uri: str
-) -> Source:
-    source = await at.knowledge.add(at.owner, content, kind=kind, title=title, uri=uri)
+async def _take_in(at: app.Memoranda, *, content: bytes, **given: Any) -> Source:
+    source = await at.knowledge.add(at.owner, content, **given)
     await at.worker.drain(at.owner.organization_id, kind=KNOWLEDGE)
     return await at.knowledge.get(at.owner, source.id)
 

@@ -45,6 +45,10 @@ MAY = {
     Permission.READ_TOOLS: "or",
     Permission.DECIDE_TOOLS: "om",
     Permission.READ_TOOL_CALLS: "omar",
+    Permission.READ_STATE: "omar",
+    Permission.READ_ROWS: "omar",
+    Permission.WRITE_STATE: "o",
+    Permission.WRITE_SECTION: "om",
 }
 LETTER = {
     Role.OWNER: "o",

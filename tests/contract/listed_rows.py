@@ -23,6 +23,8 @@ from memoranda.storage.tables import (
     knowledge_sources,
     memories,
     memory_revisions,
+    run_refs,
+    runs,
     users,
 )
 from memoranda.words.ids import new_id
@@ -121,12 +123,17 @@ def _add_memory(
 def _add_others(tx: Transaction, at: datetime, user: UUID | None, agent: UUID | None) -> None:
     times = {"created_at": at, "updated_at": at}
     tx.run(insert_conversation, id=new_id(), user_id=user, agent_id=agent, **times)
+    run = new_id()
+    tx.run(insert_run, id=run, user_id=user, agent_id=agent, status="failed", **times)
+    row = {"kind": "deal", "ref_id": str(user)}
+    tx.run(insert_ref, run_id=run, ordinal=0, **row, created_at=at)
     source = {"kind": "text", "title": "x", "digest": "x", "status": "ready"}
     tx.run(insert_source, id=new_id(), **source, **times)
 
 
 insert_memory, insert_revision = insert(memories), insert(memory_revisions)
 insert_conversation, insert_source = insert(conversations), insert(knowledge_sources)
+insert_run, insert_ref = insert(runs), insert(run_refs)
 
 
 def effort(url: str, organization: UUID, asked: list[Asked]) -> int:

@@ -31,6 +31,8 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.service import Conversations
 from memoranda.knowledge.service import Knowledge
 from memoranda.memories.service import Memories
+from memoranda.state.definitions.models import DefinitionKind, DefinitionText
+from memoranda.state.dossier.models import DossierText, Entry
 from memoranda.words.errors import Invalid
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
@@ -274,6 +276,11 @@ async def attacked(memoranda: Memoranda, attack: str) -> ContextBrief:
     await memoranda.memories.remember(who, attack, title=attack, category=attack[:60])
     await memoranda.memories.remember(who, attack, title=attack, user_id=anna)
     await add(memoranda, who, f"harbor {attack}", f"{attack} harbor.txt")
+    said = [Entry(name=attack, description=attack)]
+    await memoranda.dossier.put(who, DossierText(services=said, offers=said), 0)
+    defined = DefinitionText(name=attack, summary=attack)
+    skill = await memoranda.definitions.create(who, DefinitionKind.SKILL, "skill", defined)
+    await memoranda.definitions.publish(who, skill.id)
     talk = await memoranda.conversations.create(who, user_id=anna)
     await memoranda.conversations.append(
         who,
@@ -297,6 +304,8 @@ async def test_stored_text_stays_quoted_data_inside_its_own_line(
     assert {entry.kind for entry in kept} == {
         "conversation",
         "personal_memory",
+        "dossier",
+        "definition_summary",
         "knowledge",
         "memory",
     }

@@ -13,7 +13,10 @@ from memoranda.memories.finding import store as finding
 from memoranda.memories.views import store as views
 from memoranda.memories.views.store import Wanted
 from memoranda.runs import store as runs
+from memoranda.runs.history import store as history
+from memoranda.runs.models import RunStatus
 from memoranda.storage import Storage
+from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 from tests.contract.listed_rows import BEGINNING, Full, analyze, effort, fill, overhear
 
@@ -52,6 +55,33 @@ def talks(*, user: bool = False, agent: bool = False) -> Read:
     )
 
 
+def ran(
+    *, status: bool = False, user: bool = False, agent: bool = False, alone: bool = False
+) -> Read:
+    return lambda tx, full: runs.page(
+        tx,
+        status=RunStatus.FAILED if status else None,
+        user_id=full.user if user else None,
+        agent_id=full.agent if agent else None,
+        parent_id=None,
+        before=None,
+        limit=MOST,
+        alone=alone,
+    )
+
+
+def looked_back(*, user: bool = False, rows: bool = False) -> Read:
+    return lambda tx, full: history.earlier(
+        tx,
+        user_id=full.user if user else None,
+        trigger_id=None,
+        entities=[ResourceRef(kind="deal", id=str(full.user))] if rows else [],
+        since=BEGINNING,
+        but=None,
+        limit=20,
+    )
+
+
 LATER: Final = BEGINNING + timedelta(days=900)
 LISTS: Final[dict[str, Read]] = {
     "all": page(Wanted()),
@@ -73,6 +103,14 @@ LISTS: Final[dict[str, Read]] = {
     "a user's conversations": talks(user=True),
     "an agent's conversations": talks(agent=True),
     "a user's conversations with an agent": talks(user=True, agent=True),
+    "runs": ran(),
+    "runs of a status": ran(status=True),
+    "a user's runs": ran(user=True),
+    "an agent's runs": ran(agent=True),
+    "an agent's runs for a user": ran(user=True, agent=True),
+    "an agent's runs for nobody": ran(agent=True, alone=True),
+    "a user's runs looked back at": looked_back(user=True),
+    "runs about a row": looked_back(rows=True),
     "sources": lambda tx, _: knowledge.page(tx, None, MOST),
     "activities": lambda tx, _: runs.activities_before(tx, None, MOST),
 }

@@ -12,6 +12,8 @@ from memoranda import Memoranda
 from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.briefs.models import ContextBrief
 from memoranda.conversations.models import Message
+from memoranda.state.definitions.models import DefinitionKind, DefinitionText, Viewers
+from memoranda.state.dossier.models import DossierText, Entry
 from memoranda.storage import PLATFORM, Storage
 from tests.contract.copied_rows import copy_rows, rows_of
 
@@ -73,6 +75,7 @@ async def furnish(memoranda: Memoranda) -> list[dict[str, Any]]:
         LOCAL_OPERATOR, b"Every harbor has prices.", title="all.txt", platform=True
     )
     await memoranda.worker.drain()
+    await describe(memoranda, Viewers(user_ids=[anna], agent_ids=[scout]))
     talk = await memoranda.conversations.create(who, user_id=anna)
     said = [Message(role="user", content=f"Say {n} about the harbor") for n in range(40)]
     await memoranda.conversations.append(who, talk.id, said)
@@ -83,6 +86,17 @@ async def furnish(memoranda: Memoranda) -> list[dict[str, Any]]:
         {"agent_id": scout, "budget": 300},
         {"user_id": anna, "policy_name": "front_door"},
     ]
+
+
+async def describe(memoranda: Memoranda, some: Viewers) -> None:
+    """What the organization says of itself, and definitions whose names databases would order differently."""
+    who = memoranda.owner
+    offers = [Entry(name=name) for name in ("zebra", "Harbor", "été")]
+    await memoranda.dossier.put(who, DossierText(offers=offers, services=offers), 0)
+    for number, name in enumerate(("zoo", "Zoo", "_zoo", "étude", "Harbor", "harbor", "港")):
+        text = DefinitionText(name=name, summary="Same.", viewers=some if number % 3 else None)
+        made = await memoranda.definitions.create(who, DefinitionKind.SKILL, f"s{number}", text)
+        await memoranda.definitions.publish(who, made.id)
 
 
 async def briefs(memoranda: Memoranda, subjects: list[dict[str, Any]]) -> list[ContextBrief]:
@@ -101,7 +115,10 @@ def home(who: Principal) -> UUID:
 def assert_worth_comparing(made: list[ContextBrief]) -> None:
     """Each class, several outcomes and many refs occur, so that equal is not merely empty."""
     entries = [entry for brief in made for entry in brief.explain or []]
-    assert {e.kind for e in entries} == {"conversation", "personal_memory", "knowledge", "memory"}
+    assert {e.kind for e in entries} == {
+        *("conversation", "personal_memory", "dossier", "definition_summary"),
+        *("knowledge", "memory"),
+    }
     assert {"kept", "over_total_budget"} <= {entry.outcome for entry in entries}
     assert len({ref for brief in made for ref in brief.items}) > 20
 

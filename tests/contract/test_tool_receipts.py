@@ -7,9 +7,10 @@ import pytest
 
 from memoranda.memories.service import Memories
 from memoranda.storage import Storage
-from memoranda.tools.errors import Erased, KeyReused
+from memoranda.tools.errors import KeyReused
 from memoranda.tools.models import Course, Decision, Outcome, Written
 from memoranda.tools.receipts import store as receipts
+from memoranda.words.errors import Erased
 from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
 from tests.contract.tenants import Tenant, new_tenant

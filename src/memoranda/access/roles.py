@@ -36,6 +36,10 @@ class Permission(StrEnum):
     READ_TOOLS = "read what agents' tools may do"
     DECIDE_TOOLS = "decide what agents ask for"
     READ_TOOL_CALLS = "read what tools were called"
+    READ_STATE = "read the organization's dossier and definitions"
+    WRITE_STATE = "write the organization's dossier and definitions"
+    READ_ROWS = "read the application's rows"
+    WRITE_SECTION = "write a user's section of the dossier"
 
 
 class ToolPolicyRequired(Refused):
@@ -53,7 +57,7 @@ MATRIX: Final[dict[Role, frozenset[Permission]]] = {
     Role.OWNER: frozenset(Permission) - {_P.MANAGE_PLATFORM},
     Role.MEMBER: _BOUND
     | {_P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS}
-    | {_P.DECIDE_TOOLS},
+    | {_P.DECIDE_TOOLS, _P.WRITE_SECTION},
     Role.AGENT: _BOUND | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
     Role.READ_ONLY: _READS | {_P.USE_TOOLS},
     Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),

@@ -170,6 +170,8 @@ class ContextBrief(Value):
     `text`, the unavailable line included. `per_source_tokens` (charges, without headings) and
     `dropped` (counts) have an entry for every source that offered an item. `digest` is the
     SHA-256 of the text in hexadecimal. `explain` has one entry per offered item when asked for.
+    `stable_prefix_bytes` is how many leading bytes of the text are those of the block before it,
+    of the same run or conversation, and None where there is none.
     """
 
     text: str
@@ -180,4 +182,5 @@ class ContextBrief(Value):
     failed_sources: list[str]
     failure_reasons: dict[str, FailureReason] = {}
     digest: str
+    stable_prefix_bytes: int | None = None
     explain: list[ExplainEntry] | None = None

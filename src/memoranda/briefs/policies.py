@@ -1,6 +1,7 @@
 """Which context policies may be published, and the policies that come with the product."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -71,14 +72,19 @@ def default_policy(
 ) -> ContextPolicy:
     """Make the policy that is used when none is named: every source that has a reader.
 
-    The two outreach sources stay out, because only a brief for planning outreach holds them. A
+    The two outreach sources stay out, because only a brief for planning outreach holds them; and
+    the dossier's list of documents, because what answers the query stands under knowledge. A
     total above the usual one raises each source's budget in proportion; below it, the total cuts.
     """
     present = set(readers)
     scale = max(total_token_budget, DEFAULT_TOTAL_TOKENS)
+    more: Mapping[str, dict[str, Any]] = {
+        "knowledge": {"limit": 20},
+        "dossier": {"options": {"include_documents": False}},
+    }
     return ContextPolicy(
         sources=[
-            _source(name, tokens * scale // DEFAULT_TOTAL_TOKENS, knowledge_items=20)
+            _source(name, tokens * scale // DEFAULT_TOTAL_TOKENS, **more.get(name, {}))
             for name, tokens in _DEFAULT_TOKENS.items()
             if name in present
         ],
@@ -86,15 +92,10 @@ def default_policy(
     )
 
 
-def _source(name: ContextKind, token_budget: int, *, knowledge_items: int = 8) -> ContextSourceSpec:
+def _source(name: ContextKind, token_budget: int, **more: Any) -> ContextSourceSpec:
     if name == "knowledge":
-        return ContextSourceSpec(
-            name=name,
-            token_budget=token_budget,
-            limit=knowledge_items,
-            options=dict(_KNOWLEDGE_OPTIONS),
-        )
-    return ContextSourceSpec(name=name, token_budget=token_budget)
+        more = {"limit": 8, "options": dict(_KNOWLEDGE_OPTIONS), **more}
+    return ContextSourceSpec(name=name, token_budget=token_budget, **more)
 
 
 FRONT_DOOR = _front_door()

@@ -10,6 +10,9 @@ from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, require, subject_of
 from memoranda.access.store import check_subject
 from memoranda.briefs import store
+from memoranda.briefs.blocks.models import RunBlock
+from memoranda.briefs.blocks.reuse import builds, stable_prefix
+from memoranda.briefs.blocks.service import Blocks, shown
 from memoranda.briefs.builder import DefaultContextBuilder
 from memoranda.briefs.models import (
     MOST_TOKENS,
@@ -27,6 +30,7 @@ from memoranda.briefs.policies import (
 )
 from memoranda.briefs.registry import ContextSourceRegistry
 from memoranda.conversations.service import Conversations
+from memoranda.runs.models import Run
 from memoranda.runs.service import Runs
 from memoranda.storage import Row, Storage
 from memoranda.words.errors import Invalid, NotFound
@@ -35,7 +39,6 @@ from memoranda.words.ref import parse_refs
 from memoranda.words.subject import ContextSubject
 
 LONGEST_QUERY: Final = 20_000
-_LONGEST_NAME: Final = 64
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
@@ -64,6 +67,7 @@ class Briefs:
         self._conversations = conversations
         self._registry = registry
         self._builder = builder
+        self._blocks = Blocks(storage)
 
     async def build(
         self,
@@ -85,30 +89,91 @@ class Briefs:
 
         `policy` is judged as if it were published; `policy_name` names a published one, and
         with neither the default policy uses every source that has a reader. `budget` replaces
-        the policy's total, in tokens. Malformed `entities` are dropped. Raises `Refused` for a
+        the policy's total, in tokens. Malformed `entities` are dropped, and where none is given
+        those of the run's input are used. Raises `Refused` for a
         subject that the caller may not act for, `NotFound`, `PolicyRejected`, and
         `RequiredContextSourceError`.
         """
         require(who, Permission.BUILD_BRIEFS)
         subject = subject_of(who, agent_id, user_id, trigger_id)
-        check_storable("query", query)
-        check_length("query", query, LONGEST_QUERY)
-        if policy_name == FRONT_DOOR_NAME and subject.agent_id is not None:
-            raise Invalid(
-                "The policy front_door is for a turn before any agent runs: leave the agent out, "
-                "or use another policy.",
-                field="policy_name",
-            )
+        _check_query(query)
+        _check_front_door(subject, policy_name)
         chosen = await self._choose(who, policy, policy_name, budget)
-        await self._check(who, subject, run_id, conversation)
-        request = ContextRequest(
-            subject=subject,
-            query=query,
-            entities=parse_refs(list(entities) if isinstance(entities, Sequence) else [])[0],
-            run_id=run_id,
-            conversation_id=conversation,
-        )
-        return await self._builder.build(request, chosen, explain=explain)
+        run = await self._check(who, subject, run_id, conversation)
+        request = _request(subject, query, entities, run, conversation)
+        brief = await self._builder.build(request, chosen, explain=explain)
+        organization = subject.organization_id
+        kept = await self._blocks.latest(organization, run.id, run.stage) if run else None
+        before = await self._blocks.previous(organization, kept, conversation)
+        if before is None:
+            return brief
+        return brief.model_copy(update={"stable_prefix_bytes": stable_prefix(before, brief.text)})
+
+    async def for_run(
+        self,
+        who: Principal,
+        run_id: UUID,
+        query: str,
+        *,
+        stage: int | None = None,
+        refresh: bool | None = None,
+        entities: object = (),
+        policy: ContextPolicy | Mapping[str, Any] | None = None,
+        policy_name: str | None = None,
+        budget: int | None = None,
+        conversation: UUID | None = None,
+        explain: bool = False,
+    ) -> RunBlock:
+        """The block for a stage of a run, which is its present one where none is named; it is kept beside the run.
+
+        The run's first stage builds it. A later one, which begins after a wait, builds another where
+        the policy says `refresh_on_resume`, and else is given the block before it, byte for byte, as
+        is whoever asks again. A stage that is over, or a run that ended, builds nothing; the stage of
+        a run that failed may be built another. `refresh` overrules the policy: True builds, False
+        does not where there is a block. The brief is for the run's own subject, and about the
+        rows of its input where no `entities` are given.
+
+        Raises what `build` does, `NotFound` where there is no block and nothing is built, and
+        `Erased` for one that held what has been erased since.
+        """
+        organization = organization_for(who, Permission.WRITE_RUNS)
+        require(who, Permission.BUILD_BRIEFS)
+        _check_query(query)
+        run = await self._runs.get(who, run_id)
+        subject = subject_of(who, run.agent_id, run.user_id, run.trigger_id)
+        _check_front_door(subject, policy_name)
+        chosen = await self._choose(who, policy, policy_name, budget)
+        await self._check(who, subject, None, conversation)
+        at = _stage(run, stage)
+        kept = await self._blocks.latest(organization, run_id, at)
+        before = await self._blocks.previous(organization, kept, conversation)
+        there = kept.stage if kept is not None and kept.brief is not None else None
+        built = builds(run, at, there, refresh=refresh, refresh_on_resume=chosen.refresh_on_resume)
+        if built:
+            request = _request(subject, query, entities, run, conversation)
+            kept, built = await self._blocks.build(
+                organization,
+                run_id,
+                at,
+                chosen,
+                lambda: self._builder.build(request, chosen, explain=True),
+                conversation_id=conversation,
+                replace=there == at,
+            )
+        return shown(run_id, kept, before=before, built=built, explain=explain)
+
+    async def block(
+        self, who: Principal, run_id: UUID, *, stage: int | None = None, explain: bool = False
+    ) -> RunBlock:
+        """The block that a stage of the run was given (its present one where none is named), as it was kept.
+
+        Raises `NotFound` where there is none, and `Erased` for one that held what has been erased
+        since. What its explain says is what was found when it was built.
+        """
+        organization = organization_for(who, Permission.READ_RUNS)
+        run = await self._runs.get(who, run_id)
+        kept = await self._blocks.latest(organization, run_id, _stage(run, stage))
+        return shown(run_id, kept, before=None, built=False, explain=explain)
 
     async def publish(
         self, who: Principal, name: str, policy: Mapping[str, Any] | ContextPolicy
@@ -156,8 +221,7 @@ class Briefs:
         if row is None:
             which = "" if version is None else f" of version {version}"
             raise NotFound(
-                f"There is no policy {name[:_LONGEST_NAME]!r}{which}: "
-                "list the policies to see which there are."
+                f"There is no policy of that name{which}: list the policies to see which there are."
             )
         return _published(row)
 
@@ -167,8 +231,8 @@ class Briefs:
         subject: ContextSubject,
         run_id: UUID | None,
         conversation: UUID | None,
-    ) -> None:
-        """Raise `NotFound` for what this caller can't name: a brief never just leaves it out."""
+    ) -> Run | None:
+        """The run. Raises `NotFound` for what this caller can't name: a brief never just leaves it out."""
         if subject.user_id is not None or subject.agent_id is not None:
             await self._storage.read(
                 subject.organization_id,
@@ -176,12 +240,12 @@ class Briefs:
                 user_id=subject.user_id,
                 agent_id=subject.agent_id,
             )
-        if run_id is not None:
-            await self._runs.get(who, run_id)
+        run = None if run_id is None else await self._runs.get(who, run_id)
         if conversation is not None:
             await self._conversations.get(who, conversation)
             # The source reads it for the subject: an owner sees more than that one may be told.
             await self._conversations.recent(subject, conversation, 1)
+        return run
 
     def _own(self) -> dict[str, ContextPolicy]:
         return {DEFAULT_NAME: default_policy(self._registry.names), **PLATFORM_POLICIES}
@@ -215,3 +279,44 @@ def _published(row: Row) -> PublishedPolicy:
         policy=ContextPolicy.model_validate(row.policy),
         created_at=row.created_at,
     )
+
+
+def _check_query(query: str) -> None:
+    check_storable("query", query)
+    check_length("query", query, LONGEST_QUERY)
+
+
+def _check_front_door(subject: ContextSubject, policy_name: str | None) -> None:
+    if policy_name == FRONT_DOOR_NAME and subject.agent_id is not None:
+        raise Invalid(
+            "The policy front_door is for a turn before any agent runs: leave the agent out, "
+            "or use another policy.",
+            field="policy_name",
+        )
+
+
+def _request(
+    subject: ContextSubject,
+    query: str,
+    entities: object,
+    run: Run | None,
+    conversation: UUID | None,
+) -> ContextRequest:
+    named = list(entities) if isinstance(entities, Sequence) else []
+    return ContextRequest(
+        subject=subject,
+        query=query,
+        entities=run.entities if run and not named else parse_refs(named)[0],
+        run_id=run.id if run else None,
+        conversation_id=conversation,
+    )
+
+
+def _stage(run: Run, stage: int | None) -> int:
+    if stage is None:
+        return run.stage
+    if not 0 <= stage <= run.stage:
+        raise Invalid(
+            f"The run is in its stage {run.stage}: stage is a number from 0 to that.", field="stage"
+        )
+    return stage

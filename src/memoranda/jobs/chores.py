@@ -51,6 +51,37 @@ class TakingIn:
         return await self._knowledge.waiting(scope)
 
 
+class Sweeping:
+    """Ends documents that waited for over an hour, so that none waits for ever without a word.
+
+    It looks once a minute at the most, and first a minute after its worker began: what a
+    worker that comes late can still take in is not given up.
+    """
+
+    kind: Final = KNOWLEDGE
+    RESTS: Final = timedelta(minutes=1)
+
+    def __init__(self, knowledge: Knowledge, *, rests: timedelta = RESTS) -> None:
+        self._knowledge = knowledge
+        self._rests = rests.total_seconds()
+        self._began = time.monotonic()
+        self._looked: dict[Scope, float] = {}
+
+    async def serve(self, scope: Scope, worker_id: UUID) -> bool:
+        """End one that is overdue, unless it was looked for a moment ago; whether there was one."""
+        now = time.monotonic()
+        if now < self._looked.get(scope, self._began) + self._rests:
+            return False
+        if await self._knowledge.give_up_overdue(scope, worker_id):
+            return True
+        self._looked[scope] = now
+        return False
+
+    async def waiting(self, scope: Scope) -> bool:
+        """Whether a document waits, or is with a worker."""
+        return await self._knowledge.waiting(scope)
+
+
 class Scrubbing:
     """Takes the last traces of rows that were deleted for good out of the database's files.
 

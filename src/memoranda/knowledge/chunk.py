@@ -2,12 +2,13 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from semchunk.semchunk import chunk as split
 
+from memoranda.knowledge.formats.written import Written
 from memoranda.knowledge.markdown import Section, sections
 from memoranda.search.document import Passage
 from memoranda.words.tokens import Estimator, estimate_tokens
@@ -60,8 +61,39 @@ def cut_markdown(
     return _cut(text, sections(text), estimator, size)
 
 
-def _cut(text: str, parts: list[Section], estimator: Estimator, size: int) -> list[Chunk]:
-    newlines = [match.start() for match in _NEWLINE.finditer(text)]
+def cut_written(
+    written: Written, estimator: Estimator = estimate_tokens, *, size: int = CHUNK_TOKENS
+) -> list[Chunk]:
+    """Cut what was made of a document; a chunk's place is its page, headings or rows, or nothing."""
+    lines = _Lines(written.text, written.unit, written.first)
+    return _cut(written.text, written.sections, estimator, size, lines)
+
+
+class _Lines:
+    """Which lines a stretch stands on, counted as `unit` from `first`."""
+
+    def __init__(self, text: str, unit: str = "line", first: int = 1) -> None:
+        self._newlines = [match.start() for match in _NEWLINE.finditer(text)] if unit else []
+        self._unit = unit
+        self._first = first
+
+    def place(self, start: int, end: int) -> str:
+        """Such as "lines 3-9"; nothing where lines are not counted."""
+        if not self._unit:
+            return ""
+        first = bisect_right(self._newlines, start) + self._first
+        last = bisect_right(self._newlines, end - 1) + self._first
+        return f"{self._unit} {first}" if first == last else f"{self._unit}s {first}-{last}"
+
+
+def _cut(
+    text: str,
+    parts: Sequence[Section],
+    estimator: Estimator,
+    size: int,
+    lines: _Lines | None = None,
+) -> list[Chunk]:
+    lines = lines or _Lines(text)
     chunks: list[Chunk] = []
     for part in parts:
         heading = " > ".join(filter(None, part.headings))
@@ -72,7 +104,7 @@ def _cut(text: str, parts: list[Section], estimator: Estimator, size: int) -> li
                     ordinal=len(chunks),
                     text=body,
                     tokens=estimator(body),
-                    place=heading or _lines(newlines, start, end),
+                    place=part.place or heading or lines.place(start, end),
                     heading=heading,
                 )
             )
@@ -103,8 +135,3 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     body = text[start:end]
     return end - len(body.lstrip()), start + len(body.rstrip())
-
-
-def _lines(newlines: list[int], start: int, end: int) -> str:
-    first, last = bisect_right(newlines, start) + 1, bisect_right(newlines, end - 1) + 1
-    return f"line {first}" if first == last else f"lines {first}-{last}"

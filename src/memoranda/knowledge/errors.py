@@ -43,3 +43,77 @@ class DocumentTooLarge(OverLimit):
     """The document is larger than the limit. `details` carries both sizes, in bytes."""
 
     code = "document_too_large"
+
+
+class UnsupportedDocument(BinaryFile):
+    """A document of a format that is not read, such as an old Office file or a spreadsheet."""
+
+    code = "unsupported_document"
+
+
+class WrongKind(UnreadableDocument):
+    """The bytes are not of the kind that the document was added as."""
+
+    code = "wrong_kind"
+
+
+class EncryptedDocument(UnreadableDocument):
+    """A password is needed to read the document."""
+
+    code = "encrypted_document"
+
+
+class ScannedDocument(UnreadableDocument):
+    """The document holds pictures of pages, and no text."""
+
+    code = "scanned_document"
+
+
+class BrokenDocument(UnreadableDocument):
+    """The document is damaged, or is not written as its format asks."""
+
+    code = "broken_document"
+
+
+class NestedTooDeeply(UnreadableDocument):
+    """Elements lie within one another without end. `details` carries the limit."""
+
+    code = "nested_too_deeply"
+
+
+class TooManyPages(UnreadableDocument):
+    """The document has more pages than are read. `details` carries the limit."""
+
+    code = "too_many_pages"
+
+
+class TooManyCells(UnreadableDocument):
+    """A table has more cells than are read. `details` carries the limit."""
+
+    code = "too_many_cells"
+
+
+class UnpackedTooLarge(UnreadableDocument):
+    """A packed document unpacks to more than is read. `details` carries the limit."""
+
+    code = "unpacked_too_large"
+
+
+class TooMuchText(UnreadableDocument):
+    """The document holds more text than is taken in. `details` carries the limit, in characters."""
+
+    code = "too_much_text"
+
+
+class ReadingTooSlow(UnreadableDocument):
+    """Reading the document took too long and was ended. It is tried again."""
+
+    code = "reading_too_slow"
+    retryable = True
+
+
+class ReadingBroke(UnreadableDocument):
+    """Reading the document ended the process that did it, as running out of memory does. It is tried again."""
+
+    code = "reading_broke"
+    retryable = True

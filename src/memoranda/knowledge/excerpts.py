@@ -7,8 +7,8 @@ from uuid import UUID
 
 from memoranda.knowledge.models import SearchResult
 
-# A place that is lines and no heading, as chunks of plain text have it.
-_LINES = re.compile(r"lines? (\d+)(?:-(\d+))?$")
+# A place that is lines or rows and no heading, as chunks of plain text and of tables have it.
+_LINES = re.compile(r"(line|row)s? (\d+)(?:-(\d+))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _span(first: str, last: str) -> str:
     begin, end = _LINES.match(first), _LINES.match(last)
     if first == last or begin is None or end is None:
         return first
-    return f"lines {begin[1]}-{end[2] or end[1]}"
+    return f"{begin[1]}s {begin[2]}-{end[3] or end[2]}"
 
 
 def _join(beside: Sequence[Excerpt], chunk: SearchResult) -> Excerpt:

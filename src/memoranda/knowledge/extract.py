@@ -5,18 +5,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from memoranda.knowledge.chunk import Chunk, cut_markdown, cut_text
+from memoranda.knowledge.chunk import Chunk, cut_markdown, cut_text, cut_written
 from memoranda.knowledge.errors import EmptyDocument
+from memoranda.knowledge.formats.apart import read_apart
+from memoranda.knowledge.formats.bounds import Bounds
+from memoranda.knowledge.formats.told import refuse_other, told_by_bytes
 from memoranda.knowledge.models import SourceKind
-from memoranda.knowledge.text import read_text
+from memoranda.knowledge.text import check_size, read_text
 from memoranda.knowledge.transcript import read_turns
 from memoranda.words.tokens import Estimator, estimate_tokens
+
+BOUNDS: Final = Bounds()
 
 _BY_SUFFIX: Final[dict[str, SourceKind]] = {
     "md": "markdown",
     "markdown": "markdown",
     "jsonl": "transcript",
     "ndjson": "transcript",
+    "pdf": "pdf",
+    "docx": "docx",
+    "docm": "docx",
+    "dotx": "docx",
+    "html": "html",
+    "htm": "html",
+    "xhtml": "html",
+    "csv": "csv",
+    "tsv": "csv",
+    "tab": "csv",
 }
 _CUT: Final[dict[SourceKind, Callable[[str, Estimator], list[Chunk]]]] = {
     "text": cut_text,
@@ -25,8 +40,13 @@ _CUT: Final[dict[SourceKind, Callable[[str, Estimator], list[Chunk]]]] = {
 }
 
 
-def kind_of(filename: str) -> SourceKind:
-    """Tell a file's kind from its name; what is not known is plain text."""
+def kind_of(filename: str, data: bytes = b"") -> SourceKind:
+    """Tell a file's kind from its name; what is not known is plain text.
+
+    Bytes that are a PDF or DOCX for certain are one, whatever they are called.
+    """
+    if told := told_by_bytes(data):
+        return told
     suffix = filename.rpartition(".")[2].casefold()
     return _BY_SUFFIX.get(suffix, "text")
 
@@ -38,13 +58,26 @@ def uri_of(path: str | Path) -> str:
 
 
 def extract(
-    data: bytes, kind: SourceKind, *, limit: int, estimator: Estimator = estimate_tokens
+    data: bytes,
+    kind: SourceKind,
+    *,
+    limit: int,
+    estimator: Estimator = estimate_tokens,
+    bounds: Bounds = BOUNDS,
+    keep_on: Callable[[], object] = lambda: None,
 ) -> list[Chunk]:
     """Return the chunks of a source of at most `limit` bytes, in order; never an empty list.
 
-    Raises an UnreadableDocument or DocumentTooLarge, whose message is the reason to show.
+    What a library reads is read in a process of its own, within `bounds`; whatever `keep_on`
+    raises ends it. Raises an UnreadableDocument or DocumentTooLarge, whose message is the
+    reason to show.
     """
-    chunks = _CUT[kind](read_text(data, limit), estimator)
+    check_size(data, limit)
+    if kind in _CUT:
+        refuse_other(data)
+        chunks = _CUT[kind](read_text(data, limit), estimator)
+    else:
+        chunks = cut_written(read_apart(data, kind, limit, bounds, keep_on), estimator)
     if not chunks:
         raise EmptyDocument("The file holds no words. Add one that holds text.")
     return chunks

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from threading import Event
 from typing import Final
 from uuid import UUID
@@ -12,7 +13,9 @@ from uuid import UUID
 from memoranda.knowledge import store
 from memoranda.knowledge.chunk import Chunk
 from memoranda.knowledge.claims import store as claims
-from memoranda.knowledge.extract import extract
+from memoranda.knowledge.errors import UnreadableDocument
+from memoranda.knowledge.extract import BOUNDS, extract
+from memoranda.knowledge.formats.bounds import Bounds
 from memoranda.knowledge.models import Claim, Source
 from memoranda.knowledge.steps import store as steps
 from memoranda.search.document import IndexedDocument, index_document
@@ -27,12 +30,16 @@ TRIES: Final = 3
 
 LEASE: Final = claims.LEASE
 
+_Extract = Callable[..., list[Chunk]]
+
 
 class _Stopped(Exception):
     """Nobody waits for what the thread reads any more."""
 
 
-async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) -> Source | None:
+async def ingest(
+    storage: Storage, scope: Scope, claim: Claim, *, limit: int, bounds: Bounds = BOUNDS
+) -> Source | None:
     """Bring a claimed source to its end; None where the claim was lost meanwhile.
 
     A document that can't be read ends `failed` with its reason. Any other fault gives the
@@ -41,7 +48,7 @@ async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) ->
     """
     beat = asyncio.create_task(_hold(storage, scope, claim))
     try:
-        await _end(storage, scope, claim, limit)
+        await _end(storage, scope, claim, partial(extract, limit=limit, bounds=bounds))
     except steps.ClaimLost:
         return None
     except asyncio.CancelledError:
@@ -53,14 +60,27 @@ async def ingest(storage: Storage, scope: Scope, claim: Claim, *, limit: int) ->
     return await storage.read(scope, store.get, claim.source_id)
 
 
-async def _end(storage: Storage, scope: Scope, claim: Claim, limit: int) -> None:
+async def _end(storage: Storage, scope: Scope, claim: Claim, read: _Extract) -> None:
     row = await storage.read(scope, steps.claimed, claim)
     if row.digest == steps.GONE:
         await finish_removal(storage, scope, claim.source_id)
     elif row.attempts > TRIES:  # the workers that had it died of it, or with it
         await _later(storage, scope, claim, row)
     else:
-        await _take_in(storage, scope, claim, row, limit)
+        await _take_in(storage, scope, claim, row, read)
+
+
+async def give_up(storage: Storage, scope: Scope, claim: Claim, reason: str) -> bool:
+    """End a claimed source as failed, with nothing left of what was begun; False where the claim was lost."""
+    beat = asyncio.create_task(_hold(storage, scope, claim))
+    try:
+        row = await storage.read(scope, steps.claimed, claim)
+        await _clear(storage, scope, claim, row)
+        return await storage.write(scope, claims.fail, claim, reason)
+    except steps.ClaimLost:
+        return False
+    finally:
+        beat.cancel()
 
 
 async def finish_removal(storage: Storage, scope: Scope, source_id: UUID) -> None:
@@ -69,17 +89,18 @@ async def finish_removal(storage: Storage, scope: Scope, source_id: UUID) -> Non
         pass
 
 
-async def _take_in(storage: Storage, scope: Scope, claim: Claim, row: Row, limit: int) -> None:
+async def _take_in(storage: Storage, scope: Scope, claim: Claim, row: Row, read: _Extract) -> None:
     try:
         await _clear(storage, scope, claim, row)
         content = await storage.read(scope, steps.upload, claim)
         with _keeping_on() as keep_on:
-            chunks, indexed = await asyncio.to_thread(_read, content, row, limit, keep_on)
+            chunks, indexed = await asyncio.to_thread(_read, content, row, read, keep_on)
         for step in steps.steps_of(chunks, indexed):
             await storage.write(scope, steps.write, claim, row.digest, indexed, step)
     except MemorandaError as error:
         if error.retryable:
-            await _later(storage, scope, claim, row)
+            own = str(error) if isinstance(error, UnreadableDocument) else None
+            await _later(storage, scope, claim, row, own)
         else:
             await storage.write(scope, claims.fail, claim, str(error))
     except steps.ClaimLost:
@@ -118,13 +139,13 @@ def _keeping_on() -> Iterator[Callable[[], None]]:
 
 
 def _read(
-    content: bytes, row: Row, limit: int, keep_on: Callable[[], None]
+    content: bytes, row: Row, read: _Extract, keep_on: Callable[[], None]
 ) -> tuple[list[Chunk], IndexedDocument]:
     def estimate(text: str) -> int:
         keep_on()
         return estimate_tokens(text)
 
-    chunks = extract(content, row.kind, limit=limit, estimator=estimate)
+    chunks = read(content, row.kind, estimator=estimate, keep_on=keep_on)
     return chunks, index_document((chunk.passage(row.title) for chunk in chunks), keep_on)
 
 
@@ -136,11 +157,14 @@ async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
             await storage.write(scope, claims.extend, claim, LEASE)
 
 
-async def _later(storage: Storage, scope: Scope, claim: Claim, row: Row) -> None:
+async def _later(
+    storage: Storage, scope: Scope, claim: Claim, row: Row, own: str | None = None
+) -> None:
+    """Give the source back for another try; after the last, it has failed, for its `own` reason if there is one."""
     if row.attempts >= TRIES:
         await _clear(storage, scope, claim, row)  # it may wait for ever for somebody to try again
         reason = f"The document could not be ingested in {TRIES} tries. Try again, or add it anew."
-        await storage.write(scope, claims.fail, claim, reason)
+        await storage.write(scope, claims.fail, claim, own or reason)
     else:
         pause = timedelta(seconds=2 * 4**row.attempts)
         await storage.write(scope, claims.release, claim, pause)

@@ -24,11 +24,15 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The text from `start` to `end`, below the headings that lead to it, outermost first."""
+    """The text from `start` to `end`, below the headings that lead to it, outermost first.
+
+    `place` is where it stands for a person, where that is no heading: "page 3".
+    """
 
     start: int
     end: int
     headings: tuple[str, ...]
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

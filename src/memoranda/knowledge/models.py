@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from memoranda.words.ref import ResourceRef
 
-SourceKind = Literal["text", "markdown", "transcript"]
+SourceKind = Literal["text", "markdown", "transcript", "pdf", "docx", "html", "csv"]
 SourceStatus = Literal["pending", "ready", "failed"]
 
 CHUNK_KIND = "chunk"
@@ -32,6 +32,7 @@ class Source(BaseModel):
     object_key: str | None
     status: SourceStatus
     reason: str | None
+    summary: str | None = None
     size: int
     chunks: int
     attempts: int
@@ -49,6 +50,7 @@ class Document:
     title: str
     uri: str | None
     object_key: str | None
+    summary: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from memoranda.access.roles import Permission, organization_for, require
 from memoranda.knowledge import store
 from memoranda.knowledge.claims import store as claims
 from memoranda.knowledge.errors import DocumentTooLarge
-from memoranda.knowledge.extract import kind_of
-from memoranda.knowledge.ingest import LEASE, finish_removal, ingest
+from memoranda.knowledge.extract import BOUNDS, kind_of
+from memoranda.knowledge.formats.bounds import Bounds
+from memoranda.knowledge.ingest import LEASE, finish_removal, give_up, ingest
 from memoranda.knowledge.models import (
     Claim,
     Document,
@@ -31,6 +32,12 @@ from memoranda.words.inputs import check_count, optional_text_input, text_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
+LONGEST_WAIT: Final = timedelta(hours=1)
+"""How long a document may be `pending`; then it has failed, until somebody tries it again."""
+_OVERDUE: Final = (
+    "The document waited for more than an hour and was not taken in. "
+    "See that a worker runs (`memoranda serve` or `memoranda worker`), then try again."
+)
 MOST_LISTED: Final = 500
 _LISTING: Final = "sources"
 MOST_RESULTS: Final = 100
@@ -45,13 +52,14 @@ LONGEST_QUERY: Final = 10_000
 class Knowledge:
     """Documents that runs may be told about, of one organization or of the platform.
 
-    `max_bytes` bounds a document. Ranking sees the rows of one scope alone: nothing
+    `max_bytes` and `bounds` bound a document. Ranking sees the rows of one scope alone: nothing
     that another organization stores moves a result, its score or its place.
     """
 
-    def __init__(self, storage: Storage, *, max_bytes: int) -> None:
+    def __init__(self, storage: Storage, *, max_bytes: int, bounds: Bounds = BOUNDS) -> None:
         self._storage = storage
         self._max_bytes = max_bytes
+        self._bounds = bounds
 
     async def add(
         self,
@@ -60,14 +68,18 @@ class Knowledge:
         *,
         title: str,
         kind: SourceKind | None = None,
+        filename: str | None = None,
         uri: str | None = None,
         object_key: str | None = None,
+        summary: str | None = None,
         platform: bool = False,
     ) -> Source:
         """Put a document in line; a worker makes it `ready` or `failed`.
 
-        `kind` is told from the title's ending when it isn't given. The same `object_key` or
-        `uri` names the same source: new bytes replace the old. Raises `Invalid`, `Refused`,
+        Without a `kind`, bytes that are a PDF or DOCX are one, and else the ending tells: that
+        of `filename`, or else of the `uri` or title. The same `object_key` or
+        `uri` names the same source: new bytes replace the old. `summary` says in at most
+        1,000 characters what it is about; without one, what was said before stays. Raises `Invalid`, `Refused`,
         `DocumentTooLarge`, and `Conflict` for the `uri` of a source with another `object_key`,
         before anything is stored.
         """
@@ -82,10 +94,11 @@ class Knowledge:
         document = Document(
             content=content,
             digest=hashlib.sha256(content).hexdigest(),
-            kind=kind or kind_of(PurePath(uri or title).name),
+            kind=kind or kind_of(filename or PurePath(uri or title).name, content),
             title=name,
             uri=_key_input("uri", uri),
             object_key=_key_input("object_key", object_key),
+            summary=optional_text_input("summary", summary, limit=LONGEST_NAME),
         )
         return await self._storage.write(scope, store.add, document)
 
@@ -109,6 +122,18 @@ class Knowledge:
         before = read_cursor(_LISTING, cursor)
         found = await self._storage.read(scope, store.page, before, limit + 1)
         return cut_page(_LISTING, found, limit)
+
+    async def describe(self, who: Principal, source_id: UUID, *, summary: str | None) -> Source:
+        """Say what a source is about, in at most 1,000 characters; None takes that back. Raises `NotFound`."""
+        source = await self.get(who, source_id)
+        scope = self._scope_to_write(who, platform=source.organization_id is None)
+        said = optional_text_input("summary", summary, limit=LONGEST_NAME)
+        await self._storage.write(scope, store.describe, source_id, said)
+        return await self.get(who, source_id)
+
+    async def newest(self, subject: ContextSubject, limit: int) -> tuple[list[Source], int]:
+        """The newest ready sources of the subject's organization, and how many are ready in all."""
+        return await self._storage.read(subject.organization_id, store.newest, limit)
 
     async def retry(self, who: Principal, source_id: UUID) -> Source:
         """Put a failed source in line again. Raises `NotFound`, or `Conflict` where it has not failed."""
@@ -196,8 +221,25 @@ class Knowledge:
     async def ingest(self, scope: Scope, source_id: UUID, worker_id: UUID) -> Source | None:
         """Bring a claimed source to `ready` or `failed`; None where the claim was lost."""
         return await ingest(
-            self._storage, scope, Claim(source_id, worker_id), limit=self._max_bytes
+            self._storage,
+            scope,
+            Claim(source_id, worker_id),
+            limit=self._max_bytes,
+            bounds=self._bounds,
         )
+
+    async def give_up_overdue(self, scope: Scope, worker_id: UUID) -> bool:
+        """End a source that waited for over an hour as `failed`; whether there was one.
+
+        One that a worker holds is left to it. An ended one can be tried again.
+        """
+        overdue = await self._storage.write(
+            scope, claims.claim_overdue, worker_id, LEASE, LONGEST_WAIT
+        )
+        if overdue is None:
+            return False
+        await give_up(self._storage, scope, Claim(overdue, worker_id), _OVERDUE)
+        return True
 
     @staticmethod
     def _scope_to_write(who: Principal, *, platform: bool) -> Scope:

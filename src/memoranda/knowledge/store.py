@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import BindParameter, bindparam, insert, select, update
+from sqlalchemy import BindParameter, bindparam, func, insert, select, update
 
 from memoranda.knowledge.models import CHUNK_KIND, Document, SearchResult, Source
 from memoranda.knowledge.steps import store as steps
@@ -69,6 +69,21 @@ RENAME: Final = (
     .where(knowledge_sources.c.id == _source)
     .values(uri=bindparam("new_uri"), object_key=bindparam("new_key"), updated_at=bindparam("now"))
 )
+DESCRIBE: Final = (
+    update(knowledge_sources)
+    .where(knowledge_sources.c.id == _source, knowledge_sources.c.digest != steps.GONE)
+    .values(summary=bindparam("new_summary"), updated_at=bindparam("now"))
+)
+_READY = (knowledge_sources.c.status == "ready", knowledge_sources.c.digest != steps.GONE)
+READY: Final = (
+    select(*_SOURCE_COLUMNS)
+    .where(*_READY)
+    .order_by(knowledge_sources.c.id.desc())
+    .limit(bindparam("most"))
+)
+COUNT_READY: Final = (
+    select(func.count().label("count")).select_from(knowledge_sources).where(*_READY)
+)
 REPEAT: Final = (
     update(knowledge_sources)
     .where(knowledge_sources.c.id == _source, knowledge_sources.c.status == "failed")
@@ -125,6 +140,8 @@ def _add(tx: Transaction, document: Document) -> Source:
     else:
         source_id = known.id
         _rename(tx, known, document)
+        if document.summary is not None:
+            describe(tx, source_id, document.summary)
         if _says_the_same(known, document) and known.status != "failed":
             return _source_of(tx.one(GET_SOURCE, source=source_id))
         _renew(tx, source_id, document)
@@ -156,6 +173,7 @@ def _add_source(tx: Transaction, document: Document) -> UUID:
         title=document.title,
         uri=document.uri,
         object_key=document.object_key,
+        summary=document.summary,
         digest=document.digest,
         status="pending",
         size=len(document.content),
@@ -187,6 +205,19 @@ def get(tx: Transaction, source_id: UUID) -> Source | None:
 def page(tx: Transaction, before: UUID | None, most: int) -> list[Source]:
     """Sources, newest first, older than the source `before`."""
     return [_source_of(row) for row in tx.all(PAGE, before=before or _LAST, most=most)]
+
+
+def describe(tx: Transaction, source_id: UUID, summary: str | None) -> bool:
+    """Say what the source is about; False where there is none of that id."""
+    return tx.run(DESCRIBE, source=source_id, new_summary=summary, now=tx.now) == 1
+
+
+def newest(tx: Transaction, most: int) -> tuple[list[Source], int]:
+    """The newest ready sources, and how many are ready in all."""
+    counted = tx.one(COUNT_READY)
+    return [
+        _source_of(row) for row in tx.all(READY, most=most)
+    ], 0 if counted is None else counted.count
 
 
 def repeat(tx: Transaction, source_id: UUID) -> bool:

@@ -28,6 +28,7 @@ _KNOWN_FILES: Final = (
 )
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS: Final = 0.01
+_OWN_KIND: Final = "Add it with its own kind, or without one."
 _READABLE: Final = "Add it as UTF-8 text."
 
 
@@ -36,13 +37,8 @@ def read_text(data: bytes, limit: int) -> str:
 
     Raises DocumentTooLarge (over `limit` bytes), BinaryFile, WrongEncoding or EmptyDocument.
     """
-    if len(data) > limit:
-        raise DocumentTooLarge(
-            f"The file has {len(data):,} bytes, and {limit:,} is the most. Split it into parts.",
-            size=len(data),
-            limit=limit,
-        )
-    _refuse_known_file(data)
+    check_size(data, limit)
+    refuse_known_file(data)
     text = _decode(data)
     if len(_CONTROLS.findall(text)) > _MOST_CONTROLS * len(text):
         raise _binary("a binary file")
@@ -51,10 +47,21 @@ def read_text(data: bytes, limit: int) -> str:
     return clean(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _refuse_known_file(data: bytes) -> None:
+def check_size(data: bytes, limit: int) -> None:
+    """Raise DocumentTooLarge over `limit` bytes."""
+    if len(data) > limit:
+        raise DocumentTooLarge(
+            f"The file has {len(data):,} bytes, and {limit:,} is the most. Split it into parts.",
+            size=len(data),
+            limit=limit,
+        )
+
+
+def refuse_known_file(data: bytes) -> None:
+    """Raise BinaryFile with what the file is, where its first bytes tell."""
     for start, name in _KNOWN_FILES:
         if data.startswith(start):
-            raise _binary(name)
+            raise _binary(name, _OWN_KIND if start == b"%PDF-" else _READABLE)
 
 
 def _decode(data: bytes) -> str:
@@ -71,5 +78,5 @@ def _decode(data: bytes) -> str:
         ) from None
 
 
-def _binary(what: str) -> BinaryFile:
-    return BinaryFile(f"The file is {what}, not text. {_READABLE}")
+def _binary(what: str, advice: str = _READABLE) -> BinaryFile:
+    return BinaryFile(f"The file is {what}, not text. {advice}")

@@ -8,10 +8,12 @@ from enum import Enum
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from memoranda.memories.about import StoredRefs, about_input
 from memoranda.memories.audience import Audience
 from memoranda.memories.models import Origin
 from memoranda.words.errors import Invalid, OverLimit
 from memoranda.words.inputs import optional_text_input, text_input, time_input
+from memoranda.words.ref import ResourceRef
 from memoranda.words.subject_key import make_subject_key
 from memoranda.words.text import fold
 
@@ -49,6 +51,7 @@ class Candidate(NamedTuple):
     expires_at: datetime | None
     author: Author
     pinned: bool = False
+    subject_refs: StoredRefs = ()
 
     @property
     def words(self) -> str:
@@ -125,7 +128,7 @@ def attribute_input(attribute: str | None) -> str | None:
     composed = unicodedata.normalize("NFC", checked)
     if not any(composed.startswith(start) and composed != start for start in ATTRIBUTES):
         raise Invalid(
-            f"attribute is {checked!r} and must begin with {' or '.join(ATTRIBUTES)} and go on with a name.",
+            f"attribute must begin with {' or '.join(ATTRIBUTES)} and go on with a name.",
             field="attribute",
         )
     if ":" in composed:
@@ -135,11 +138,19 @@ def attribute_input(attribute: str | None) -> str | None:
     return composed
 
 
-def subject_key(audience: Audience, organization_id: UUID, attribute: str | None) -> str | None:
-    """The key under which a newer statement replaces an older one; None without an attribute."""
+def subject_key(
+    audience: Audience,
+    organization_id: UUID,
+    attribute: str | None,
+    about: ResourceRef | None = None,
+) -> str | None:
+    """The key under which a newer statement replaces an older one; None without an attribute.
+
+    It begins with the row that the memory is about, or else with whose it is.
+    """
     if attribute is None:
         return None
-    return make_subject_key(audience.owner(organization_id), attribute_input(attribute))
+    return make_subject_key(about or audience.owner(organization_id), attribute_input(attribute))
 
 
 def moved_key(
@@ -183,12 +194,14 @@ def candidate_input(
     tags: Sequence[str],
     expires_at: datetime | None,
     attribute: str | None,
+    about: ResourceRef | None = None,
     pinned: bool = False,
 ) -> Candidate:
     """What somebody wants remembered or proposes, checked. Raises `Invalid` and `OverLimit` with the field."""
+    refs = about_input(about)
     return Candidate(
         audience=audience,
-        subject_key=subject_key(audience, organization_id, attribute),
+        subject_key=subject_key(audience, organization_id, attribute, about),
         text=memory_text(text, text_chars),
         title=optional_text_input("title", title),
         category=optional_text_input("category", category, limit=LONGEST_CATEGORY),
@@ -196,6 +209,7 @@ def candidate_input(
         expires_at=expiry_input(expires_at),
         author=author,
         pinned=pinned,
+        subject_refs=refs,
     )
 
 
@@ -223,3 +237,9 @@ def edit_input(
 def expiry_input(expires_at: datetime | None) -> datetime | None:
     """The time in UTC. Raises `Invalid` for one without a zone or beyond the calendar."""
     return time_input("expires_at", expires_at)
+
+
+def check_future(now: datetime, expires_at: datetime | None) -> None:
+    """Raise `Invalid` for a time that has come already."""
+    if expires_at is not None and expires_at <= now:
+        raise Invalid("expires_at is in the past: give a time to come.", field="expires_at")

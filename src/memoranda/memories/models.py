@@ -7,6 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from memoranda.words.ref import ResourceRef
+
 _set: Final = object.__setattr__
 
 
@@ -48,7 +50,7 @@ class Memory(_Value):
 
     `created_at` is the time of the first revision and `recorded_at` of the newest;
     `version` counts revisions from 1. `uses` counts the runs that were given it, and
-    `used_at` is the last time. A forgotten memory says until when it may be restored,
+    `used_at` is the last time. `subject_refs` names the row that it is about, if any. A forgotten memory says until when it may be restored,
     and its text is what it said before.
     """
 
@@ -73,6 +75,7 @@ class Memory(_Value):
     recorded_at: datetime
     uses: int = 0
     used_at: datetime | None = None
+    subject_refs: tuple[ResourceRef, ...] = ()
     restorable_until: datetime | None = None
 
 
@@ -153,6 +156,7 @@ class Proposal(_Value):
     decided_by: UUID | None
     decided_at: datetime | None
     created_at: datetime
+    subject_refs: tuple[ResourceRef, ...] = ()
     restorable_until: datetime | None = None
 
 

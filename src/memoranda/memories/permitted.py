@@ -109,10 +109,15 @@ def history(tx: Transaction, who: Principal, memory_id: UUID) -> list[Revision]:
     ]
 
 
-def hold(tx: Transaction, who: Principal, memory_id: UUID) -> None:
-    """Hold a live memory that `who` may change. Raises `NotFound`, `Refused`, and `Conflict` for a forgotten one."""
+def hold(
+    tx: Transaction, who: Principal, memory_id: UUID, *, expected_version: int | None = None
+) -> None:
+    """Hold a live memory that `who` may change.
+
+    Raises `NotFound`, `Refused`, `Conflict` for a forgotten one, and `StaleVersion`.
+    """
     _changeable(tx, who, memory_id)
-    heads.active(tx, memory_id, Author(), None)
+    heads.active(tx, memory_id, Author(), expected_version)
 
 
 def _known(tx: Transaction, who: Principal, memory_id: UUID) -> Audience:

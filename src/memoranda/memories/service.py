@@ -22,6 +22,7 @@ from memoranda.memories.candidate import (
 from memoranda.memories.errors import MemoriesFull, PinsFull, unknown_memory
 from memoranda.memories.finding.asked import filter_input
 from memoranda.memories.finding.service import Finding
+from memoranda.memories.guarding import is_for_a_run
 from memoranda.memories.limits import LONGEST_TEXT_EVER
 from memoranda.memories.models import Memory, MemoryStats, MemoryStatus, Revision
 from memoranda.memories.races import write_again
@@ -35,6 +36,8 @@ from memoranda.words.cursor import make_cursor, read_cursor
 from memoranda.words.errors import Conflict, Invalid
 from memoranda.words.inputs import check_count, choice_input, time_input
 from memoranda.words.page import Page, cut_page
+from memoranda.words.ref import ResourceRef
+from memoranda.words.resolver import RefResolver
 from memoranda.words.subject import ContextSubject
 
 logger = logging.getLogger(__name__)
@@ -58,9 +61,10 @@ class Memories(Finding):
         ways: Ways = DEFAULT_WAYS,
         changed: Changed = nobody,
         vectors: Vectors | None = None,
+        resolver: RefResolver | None = None,
     ) -> None:
         check_count("text_chars", ways.limits.text_chars, most=LONGEST_TEXT_EVER)
-        super().__init__(storage, vectors)
+        super().__init__(storage, vectors, resolver)
         self._ways = ways
         self._changed = changed
 
@@ -76,6 +80,7 @@ class Memories(Finding):
         tags: Sequence[str] = (),
         expires_at: datetime | None = None,
         attribute: str | None = None,
+        about: ResourceRef | None = None,
         pinned: bool = False,
         run_id: UUID | None = None,
         conversation_id: UUID | None = None,
@@ -83,7 +88,9 @@ class Memories(Finding):
         """Keep `text` (1 to 500 characters once trimmed) for the user and agent named; unset means all.
 
         With an attribute it replaces what the same audience's memory under that
-        attribute said. `run_id` and `conversation_id` say where it came from and are
+        attribute said; `about` names the row of the application that it is about, and that
+        attribute is then one of the row's. A run is told of it only while the row is there for
+        its organization. `run_id` and `conversation_id` say where it came from and are
         kept as given; a run's log says whether it was stored. Raises `DuplicateMemory`,
         naming the memory, when a live one says the same; `MemoriesFull` and `PinsFull`
         at the organization's limits; `Invalid` and `OverLimit` with the field; `NotFound`
@@ -102,6 +109,7 @@ class Memories(Finding):
             tags=tags,
             expires_at=expires_at,
             attribute=attribute,
+            about=about,
             pinned=pinned,
         )
         try:
@@ -250,9 +258,11 @@ class Memories(Finding):
             space=None if who.space is None else who.space.name,
         )
         page = cut_page(listing, found, limit)
-        if not wanted.tags:
-            return page
-        kept = [each for each in page.items if not set(wanted.tags).isdisjoint(each.tags)]
+        kept = list(page.items)
+        if is_for_a_run(who, user_id, agent_id):
+            kept = await self._guard.memories(subject, kept)
+        if wanted.tags:
+            kept = [each for each in kept if not set(wanted.tags).isdisjoint(each.tags)]
         return page.model_copy(update={"items": kept})
 
     @staticmethod
@@ -264,7 +274,7 @@ class Memories(Finding):
         """A live memory. Raises `NotFound`, also for one that is forgotten, expired or not for the caller."""
         organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
         audience, found = await self._storage.read(organization, views.live_memory, memory_id)
-        if not may_know(who, audience):
+        if not may_know(who, audience) or not await self._may_be_told(who, found):
             raise unknown_memory(memory_id)
         return found
 
@@ -274,7 +284,12 @@ class Memories(Finding):
         Where a memory was moved or merged, the other one is named to those who may know it.
         """
         organization = organization_for(who, Permission.READ_MEMORIES)
-        return await self._storage.read(organization, permitted.history, who, memory_id)
+        told = await self._storage.read(organization, permitted.history, who, memory_id)
+        if is_for_a_run(who):
+            refs = await self._storage.read(organization, views.subject_refs, memory_id)
+            if not await self._guard.there(subject_of(who), refs):
+                raise unknown_memory(memory_id)
+        return told
 
     async def stats(self, who: Principal) -> MemoryStats:
         """How many memories and proposals there are of those that the caller may know, and the limits."""
@@ -291,9 +306,13 @@ class Memories(Finding):
             raise Invalid(f"limit is {limit} and must not be negative.", field="limit")
         if limit == 0 or (personal and subject.user_id is None):
             return []
-        return await self._storage.read(
+        found = await self._storage.read(
             subject.organization_id, views.recent, subject, personal=personal, most=limit
         )
+        return await self._guard.memories(subject, found)
+
+    async def _may_be_told(self, who: Principal, memory: Memory) -> bool:
+        return not is_for_a_run(who) or bool(await self._guard.memories(subject_of(who), [memory]))
 
     async def _write(
         self,

@@ -11,6 +11,7 @@ from memoranda.memories.candidate import (
     Author,
     Candidate,
     Edit,
+    check_future,
     mark_of,
     moved_key,
 )
@@ -31,7 +32,6 @@ from memoranda.memories.models import Memory
 from memoranda.memories.views import store as views
 from memoranda.memories.ways import Ways
 from memoranda.storage import Row, Transaction
-from memoranda.words.errors import Invalid
 
 __all__ = [
     "Ways",
@@ -61,7 +61,7 @@ def remember(
     says the same, `MemoriesFull` and `PinsFull`. Where another writer was first, the
     transaction ends in `ConstraintViolated`: run again, it meets the new head.
     """
-    _check_future(tx, candidate)
+    check_future(tx.now, candidate.expires_at)
     mark = mark_of(candidate.text)
     met = meet(tx, candidate, mark)
     memory, changed = say(tx, candidate, mark, met, memory_id=memory_id, action=action)
@@ -92,7 +92,7 @@ def change(
     held, present = heads.active(tx, memory_id, author, expected_version)
     wanted = edit.of(present)
     if wanted.expires_at != present.expires_at:
-        _check_future(tx, wanted)
+        check_future(tx.now, wanted.expires_at)
     if pinned is not None:
         wanted = wanted._replace(pinned=pinned)
     if to is not None and to != present.audience:
@@ -277,8 +277,3 @@ def _restorable(tx: Transaction, held: Row, author: Author) -> Candidate:
             memory_id=str(held.id),
         )
     return heads.candidate_of(held, said, author)
-
-
-def _check_future(tx: Transaction, candidate: Candidate) -> None:
-    if candidate.expires_at is not None and candidate.expires_at <= tx.now:
-        raise Invalid("expires_at is in the past: give a time to come.", field="expires_at")

@@ -7,11 +7,22 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from memoranda.words.ref import ResourceRef, parse_refs
+
 
 class RunStatus(StrEnum):
-    """Where a run stands. A new one is running."""
+    """Where a run stands. A new one is running; one that is neither running nor waiting has ended."""
 
     RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether a run of this status never changes again."""
+        return self not in {RunStatus.RUNNING, RunStatus.WAITING}
 
 
 class LogLevel(StrEnum):
@@ -27,8 +38,18 @@ class _Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class RunResult(_Value):
+    """What a completed run says that it came to, and the rows that it came to, without labels."""
+
+    summary: str | None = None
+    refs: list[ResourceRef] = []
+
+
 class Run(_Value):
-    """One run of an agent, for the subject that it was started for."""
+    """One run of an agent, for the subject that it was started for.
+
+    `stage` counts from 0, and one more begins each time that the run goes on after a wait.
+    """
 
     id: UUID
     agent_id: UUID | None
@@ -36,8 +57,20 @@ class Run(_Value):
     trigger_id: UUID | None
     parent_id: UUID | None
     status: RunStatus
+    stage: int = 0
     input: Any
+    result: RunResult | None = None
+    waiting_reason: str | None = None
+    failure_reason: str | None = None
     created_at: datetime
+    updated_at: datetime
+    ended_at: datetime | None = None
+
+    @property
+    def entities(self) -> list[ResourceRef]:
+        """The rows that the run is about: the well-formed `refs` of its input, which stays as it is."""
+        refs = self.input.get("refs") if isinstance(self.input, dict) else None
+        return parse_refs(refs)[0]
 
 
 class RunLog(_Value):

@@ -1,16 +1,18 @@
-"""The verbs of runs: start one, log what it does, read what happened."""
+"""The verbs of runs: start one, say what becomes of it, log what it does, read what happened."""
 
+from collections.abc import Callable
 from typing import Any, Final
 from uuid import UUID
 
-from memoranda.access.models import Principal
-from memoranda.access.roles import Permission, organization_for, sees, subject_of
+from memoranda.access.models import Principal, Role
+from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.access.store import check_subject
 from memoranda.runs import store
-from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunStatus
+from memoranda.runs.changes import change, started, visible
+from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunResult, RunStatus
+from memoranda.runs.result import LONGEST_REASON, Refs, result_input
 from memoranda.storage import Storage, Transaction
 from memoranda.words.cursor import read_cursor
-from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, json_input, text_input
 from memoranda.words.page import Page, cut_page
@@ -20,13 +22,23 @@ INPUT_BYTES: Final = 256 * 1024
 LOG_BYTES: Final = 16 * 1024
 MOST_LISTED: Final = 500
 _ACTIVITIES: Final = "activities"
+_LISTING: Final = "runs"
+
+
+def _nobody(_: UUID) -> None:
+    """Listen to nothing."""
 
 
 class Runs:
-    """Runs of agents, the log of each, and the organization's activity."""
+    """Runs of agents, the log of each, and the organization's activity.
 
-    def __init__(self, storage: Storage) -> None:
+    `changed` is called with the organization after each commit of a change. It only wakes
+    somebody: it must neither block nor fail.
+    """
+
+    def __init__(self, storage: Storage, changed: Callable[[UUID], None] = _nobody) -> None:
         self._storage = storage
+        self._changed = changed
 
     async def create(
         self,
@@ -46,12 +58,98 @@ class Runs:
         organization = organization_for(who, Permission.WRITE_RUNS)
         subject = subject_of(who, agent_id, user_id, trigger_id)
         kept = json_input("input", input, limit=INPUT_BYTES)
-        return await self._storage.write(organization, _create, who, subject, parent_id, kept)
+        run = await self._storage.write(organization, _create, who, subject, parent_id, kept)
+        self._changed(organization)
+        return run
 
     async def get(self, who: Principal, run_id: UUID) -> Run:
         """The run. Raises `NotFound`."""
         organization = organization_for(who, Permission.READ_RUNS)
-        return await self._storage.read(organization, _visible, who, run_id)
+        return await self._storage.read(organization, visible, who, run_id)
+
+    async def page(
+        self,
+        who: Principal,
+        *,
+        status: RunStatus | None = None,
+        agent_id: UUID | None = None,
+        user_id: UUID | None = None,
+        parent_id: UUID | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Run]:
+        """The runs that `who` may know of, the newest first, at most `limit` (1 to 500).
+
+        Those of one status, agent, user or parent where it is named. Raises `Refused` for a
+        user or agent that the caller may not act for, `Invalid` for another list's cursor.
+        """
+        organization = organization_for(who, Permission.READ_RUNS)
+        check_count("limit", limit, most=MOST_LISTED)
+        subject = subject_of(who, agent_id, user_id)
+        found = await self._storage.read(
+            organization,
+            store.page,
+            status=status,
+            agent_id=subject.agent_id,
+            user_id=subject.user_id,
+            parent_id=parent_id,
+            before=read_cursor(_LISTING, cursor),
+            limit=limit + 1,
+            alone=who.role is Role.AGENT,
+        )
+        return cut_page(_LISTING, found, limit)
+
+    async def wait(self, who: Principal, run_id: UUID, reason: str) -> Run:
+        """Let a running run wait, for what `reason` says in at most 1,000 characters.
+
+        Raises, as every change of a run does, `NotFound`, and `Conflict`, which names the status
+        that the run has, where it can't wait.
+        """
+        reason = text_input("reason", reason, limit=LONGEST_REASON)
+        return await self._change(who, run_id, RunStatus.WAITING, reason=reason)
+
+    async def resume(self, who: Principal, run_id: UUID) -> Run:
+        """Let a run that waits go on: its next stage begins. Raises as `wait` does."""
+        return await self._change(who, run_id, RunStatus.RUNNING)
+
+    async def complete(
+        self, who: Principal, run_id: UUID, *, summary: str | None = None, refs: Refs = ()
+    ) -> Run:
+        """End a running run well, and say what it came to: in words (4,000 characters), and the rows (200).
+
+        A row is named once, by kind and id alone. Raises as `wait` does, and `Invalid` for a
+        ref that names no row.
+        """
+        result = result_input(summary, refs)
+        return await self._change(who, run_id, RunStatus.COMPLETED, result=result)
+
+    async def fail(self, who: Principal, run_id: UUID, reason: str) -> Run:
+        """End a run that runs or waits as failed, and say why in at most 1,000 characters. Raises as `wait` does."""
+        reason = text_input("reason", reason, limit=LONGEST_REASON)
+        return await self._change(who, run_id, RunStatus.FAILED, reason=reason)
+
+    async def cancel(self, who: Principal, run_id: UUID) -> Run:
+        """End a run that runs or waits because nobody needs it any more. Raises as `wait` does.
+
+        Runs that it started are runs of their own, and go on.
+        """
+        return await self._change(who, run_id, RunStatus.CANCELLED)
+
+    async def _change(
+        self,
+        who: Principal,
+        run_id: UUID,
+        becomes: RunStatus,
+        *,
+        reason: str | None = None,
+        result: RunResult | None = None,
+    ) -> Run:
+        organization = organization_for(who, Permission.WRITE_RUNS)
+        run = await self._storage.write(
+            organization, change, who, run_id, becomes, reason=reason, result=result
+        )
+        self._changed(organization)
+        return run
 
     async def log(
         self,
@@ -107,7 +205,7 @@ def _create(
 ) -> Run:
     check_subject(tx, user_id=subject.user_id, agent_id=subject.agent_id)
     if parent_id is not None:
-        _visible(tx, who, parent_id)
+        visible(tx, who, parent_id)
     run = Run(
         id=new_id(),
         agent_id=subject.agent_id,
@@ -117,19 +215,9 @@ def _create(
         status=RunStatus.RUNNING,
         input=input,
         created_at=tx.now,
+        updated_at=tx.now,
     )
-    store.add_run(tx, run)
-    store.record_activity(
-        tx, "run_started", run.id, user_id=subject.user_id, agent_id=subject.agent_id
-    )
-    return run
-
-
-def _visible(tx: Transaction, who: Principal, run_id: UUID) -> Run:
-    """The run that `who` may know of; another is answered like one that is not there."""
-    run = store.find_run(tx, run_id)
-    if run is None or not sees(who, user_id=run.user_id, agent_id=run.agent_id):
-        raise NotFound(f"There is no run {run_id}.", run_id=str(run_id))
+    started(tx, run)
     return run
 
 
@@ -142,10 +230,10 @@ def _log(
     step: str,
     metadata: dict[str, Any],
 ) -> RunLog:
-    return store.add_log(tx, _visible(tx, who, run_id).id, level, step, metadata)
+    return store.add_log(tx, visible(tx, who, run_id).id, level, step, metadata)
 
 
 def _logs(
     tx: Transaction, who: Principal, run_id: UUID, after: UUID | None, limit: int
 ) -> list[RunLog]:
-    return store.logs(tx, _visible(tx, who, run_id).id, after, limit)
+    return store.logs(tx, visible(tx, who, run_id).id, after, limit)

@@ -1,21 +1,56 @@
 """The SQL of runs, their logs and activities."""
 
-from typing import Any
+from collections.abc import Mapping
+from itertools import chain, combinations
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, func, insert, select, update
 
-from memoranda.runs.models import Activity, LogLevel, Run, RunLog
-from memoranda.storage import Transaction
-from memoranda.storage.tables import activities, run_logs, runs
+from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunStatus
+from memoranda.storage import Row, Transaction
+from memoranda.storage.tables import activities, run_logs, run_refs, runs
 from memoranda.words.ids import new_id
 
-_RUN_COLUMNS = [runs.c[name] for name in Run.model_fields]
+_UPDATED_AT = func.coalesce(runs.c.updated_at, runs.c.created_at, type_=runs.c.created_at.type)
+_RUN_COLUMNS = [
+    _UPDATED_AT.label(name) if name == "updated_at" else runs.c[name] for name in Run.model_fields
+]
 _LOG_COLUMNS = [run_logs.c[name] for name in RunLog.model_fields]
 _ACTIVITY_COLUMNS = [activities.c[name] for name in Activity.model_fields]
 
 INSERT_RUN = insert(runs)
 RUN = select(*_RUN_COLUMNS).where(runs.c.id == bindparam("run_id"))
+# Whoever changes a run holds it: the next one waits, and then sees what has become of it.
+HELD = RUN.with_for_update()
+_CHANGES: Final = (
+    *("status", "stage", "result", "waiting_reason"),
+    *("failure_reason", "updated_at", "ended_at"),
+)
+CHANGE = (
+    update(runs)
+    .where(runs.c.id == bindparam("changed"))
+    .values({name: bindparam(f"new_{name}", type_=runs.c[name].type) for name in _CHANGES})
+)
+INSERT_REF = insert(run_refs)
+_WANTED: Final = {
+    "status": runs.c.status == bindparam("in_status"),
+    "agent": runs.c.agent_id == bindparam("agent"),
+    "user": runs.c.user_id == bindparam("user"),
+    "nobody": runs.c.user_id.is_(None),
+    "parent": runs.c.parent_id == bindparam("parent"),
+}
+_PAGE = (
+    select(*_RUN_COLUMNS)
+    .where(runs.c.id < bindparam("before"))
+    .order_by(runs.c.id.desc())
+    .limit(bindparam("most"))
+)
+PAGES: Final = {
+    frozenset(names): _PAGE.where(*(_WANTED[name] for name in names))
+    for names in chain.from_iterable(combinations(_WANTED, size) for size in range(len(_WANTED)))
+}
+"""The list of runs under every set of what may be wanted of them."""
 INSERT_LOG = insert(run_logs)
 LOGS = (
     select(*_LOG_COLUMNS)
@@ -38,10 +73,54 @@ def add_run(tx: Transaction, run: Run) -> None:
     tx.send(INSERT_RUN, **dict(run))
 
 
-def find_run(tx: Transaction, run_id: UUID) -> Run | None:
-    """The run, if the organization has it."""
-    row = tx.one(RUN, run_id=run_id)
-    return None if row is None else Run.model_validate(row._asdict())
+def find_run(tx: Transaction, run_id: UUID, *, hold: bool = False) -> Run | None:
+    """The run, if the organization has it; with `hold`, nobody else changes it in this transaction."""
+    row = tx.one(HELD if hold else RUN, run_id=run_id)
+    return None if row is None else _run(row)
+
+
+def change_run(tx: Transaction, run: Run) -> None:
+    """Store what has become of a run that this transaction holds, and the rows that its result names."""
+    result = run.result
+    stored = dict(run) | {"result": result and result.model_dump(mode="json", exclude_none=True)}
+    tx.send(CHANGE, changed=run.id, **{f"new_{name}": stored[name] for name in _CHANGES})
+    refs = [] if result is None else result.refs
+    named = {"run_id": run.id, "created_at": run.created_at}
+    tx.send_many(
+        INSERT_REF,
+        [
+            {**named, "ordinal": place, "kind": ref.kind, "ref_id": ref.id}
+            for place, ref in enumerate(refs)
+        ],
+    )
+
+
+def page(
+    tx: Transaction,
+    *,
+    status: RunStatus | None,
+    agent_id: UUID | None,
+    user_id: UUID | None,
+    parent_id: UUID | None,
+    before: UUID | None,
+    limit: int,
+    alone: bool = False,
+) -> list[Run]:
+    """Runs newest first, from before the run `before`; `alone` are those of no user, where none is named."""
+    wanted: Mapping[str, tuple[str, object]] = {
+        "status": ("in_status", status),
+        "agent": ("agent", agent_id),
+        "user": ("user", user_id),
+        "parent": ("parent", parent_id),
+    }
+    named = {name: pair for name, pair in wanted.items() if pair[1] is not None}
+    names = {*named, "nobody"} if alone and user_id is None else set(named)
+    rows = tx.all(PAGES[frozenset(names)], before=before or END, most=limit, **dict(named.values()))
+    return [_run(row) for row in rows]
+
+
+def _run(row: Row) -> Run:
+    return Run.model_validate(row._asdict())
 
 
 def add_log(

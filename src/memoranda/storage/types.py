@@ -1,9 +1,10 @@
 """Column types and expressions that read the same above storage and compile per database."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import methodcaller
+from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
@@ -272,15 +273,22 @@ def insert_or_ignore(table: Table) -> Insert:
 
 
 def upsert(
-    table: Table, keys: Sequence[str], *, set_: Sequence[str] = (), add: Sequence[str] = ()
+    table: Table,
+    keys: Sequence[str],
+    *,
+    set_: Sequence[str] = (),
+    add: Sequence[str] = (),
+    still: Mapping[str, str] = MappingProxyType({}),
 ) -> Insert:
     """An insert that changes the row that is there already where `keys` name one.
 
-    The columns in `set_` take the new values; those in `add` grow by them.
+    The columns in `set_` take the new values; those in `add` grow by them. A flag in `still` stays
+    true only where the column that it names has the new value already.
     """
     statement = conflict_insert(table)
     new = statement.excluded
     changes = {name: new[name] for name in set_} | {name: table.c[name] + new[name] for name in add}
+    changes |= {flag: table.c[flag] & (table.c[name] == new[name]) for flag, name in still.items()}
     return statement.on_conflict_do_update(index_elements=list(keys), set_=changes)
 
 

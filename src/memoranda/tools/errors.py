@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from memoranda.words.errors import (
     Conflict,
-    Gone,
     Invalid,
     NotFound,
     OverLimit,
@@ -35,12 +34,6 @@ class KeyReused(Conflict):
     """The same caller has used this idempotency key for another call."""
 
     code = "idempotency_key_reused"
-
-
-class Erased(Gone):
-    """This call was answered before, and what it was about has been erased since."""
-
-    code = "erased"
 
 
 class TooManyToolCalls(OverLimit):

@@ -77,6 +77,7 @@ class Written(Answer):
 
 
 Write = Callable[[Transaction, Principal, Any, Course], Written]
+Foresee = Callable[[Transaction, Principal, Any], None]
 Read = Callable[[Principal, Any, Course], Awaitable[Answer]]
 
 
@@ -86,7 +87,8 @@ class Tool:
 
     A tool that reads has `read`. One that writes has `write`, which is part of a transaction,
     and perhaps `ask`, which in such a transaction puts what was asked for before a person in a
-    way of its own; without it the call itself waits. `about` names the memory that a call is about.
+    way of its own; without it the call itself waits, once `foresee` has raised nothing: what no
+    person's word could make done. `about` names the memory that a call is about.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Tool:
     read: Read | None = None
     write: Write | None = None
     ask: Write | None = None
+    foresee: Foresee = lambda *_: None
     about: Callable[[Any], UUID | None] = lambda _: None
 
     @property

@@ -11,6 +11,8 @@ from memoranda.words.errors import Invalid
 
 _SEAL_BYTES: Final = 8
 _LONGEST: Final = 4096
+MOST_SEEN: Final = (_LONGEST // 4 * 3 - _SEAL_BYTES) // 16
+"""How many rows a cursor of a ranking can name."""
 _LENGTH: Final = 32  # 16 bytes of id and 8 of seal, in base64: no padding and no spare bits
 
 
@@ -41,8 +43,11 @@ def make_seen_cursor(listing: str, seen: Sequence[UUID]) -> str:
     """Write down what the pages of a ranked `listing` have shown so far.
 
     A ranking has no place to go on from: what is said between two pages may change it. Whoever
-    knows what was shown shows nothing twice, and leaves nothing out that is still found.
+    knows what was shown shows nothing twice, and leaves nothing out that is still found. It names
+    `MOST_SEEN` rows at most.
     """
+    if len(seen) > MOST_SEEN:
+        raise ValueError(f"A cursor names {MOST_SEEN} rows at most, and these are {len(seen)}.")
     shown = b"".join(each.bytes for each in seen)
     return base64.urlsafe_b64encode(shown + _seal(listing, shown)).decode("ascii")
 

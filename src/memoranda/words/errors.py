@@ -11,6 +11,7 @@
     │   └── ReadOnly                    read_only
     ├── OverLimit                       over_limit
     ├── Gone                            gone
+    │   └── Erased                      erased
     └── Unavailable                     unavailable
         ├── StorageBusy                 storage_busy
         └── RequiredContextSourceError  required_source_failed
@@ -123,6 +124,12 @@ class Gone(MemorandaError):
 
     kind = "gone"
     code = "gone"
+
+
+class Erased(Gone):
+    """What this would tell or repeat has been erased since, because somebody wished it."""
+
+    code = "erased"
 
 
 class Unavailable(MemorandaError):

@@ -21,6 +21,7 @@ LONGEST_SHOWN: Final = 40
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
+_NUMERAL: Final = re.compile(r"[+-]?[0-9._]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _ESCAPED_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -129,6 +130,14 @@ def time_input(field: str, time: datetime | None) -> datetime | None:
         return time.astimezone(UTC)
     except OverflowError:
         raise Invalid(f"{field} lies beyond the calendar: leave it out.", field=field) from None
+
+
+def is_written_time(value: object) -> bool:
+    """Whether it may be a time at all: a text, and none that states a number.
+
+    A number would be taken for seconds since 1970, or for milliseconds if it is large.
+    """
+    return isinstance(value, str) and not _NUMERAL.fullmatch(value.strip())
 
 
 def check_zone(field: str, time: datetime | None) -> None:

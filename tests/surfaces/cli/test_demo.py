@@ -54,6 +54,13 @@ def test_the_demo_finds_by_meaning_and_recalls_nothing_that_waits(value: Any) ->
     assert "holiday" not in value["recall"]["block"] + value["brief"]["text"]
 
 
+def test_the_demo_tells_of_a_deal_what_its_application_says(value: Any) -> None:
+    text = value["brief_of_a_deal"]["text"]
+    assert "[crm.deal:deal-fleet] stage: negotiation" in text
+    assert "[crm.company:co-harbor] name: Harbor Couriers" in text
+    assert "works council" in text
+
+
 def test_a_person_sees_why_something_was_dropped() -> None:
     ended = finished("demo")
     assert ended.code == 0, ended.err

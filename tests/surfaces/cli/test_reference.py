@@ -18,6 +18,7 @@ policies-publish policies-list policies-show
 conversations-create conversations-append conversations-show conversations-list
 organizations-create organizations-list users-create users-list agents-create agents-list
 keys-create keys-list keys-revoke runs-create runs-show runs-logs
+runs-list runs-wait runs-resume runs-complete runs-fail runs-cancel
 """
 
 

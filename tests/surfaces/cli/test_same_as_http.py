@@ -42,6 +42,7 @@ def test_every_list_and_answer_is_the_same_document(
         ("keys", "list"): "/v1/keys",
         ("policies", "list"): "/v1/policies",
         ("policies", "show", "default"): "/v1/policies/default",
+        ("runs", "list"): "/v1/runs",
         ("runs", "show", run["id"]): f"/v1/runs/{run['id']}",
         ("runs", "logs", run["id"]): f"/v1/runs/{run['id']}/logs",
     }

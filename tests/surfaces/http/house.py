@@ -11,6 +11,8 @@ import httpx
 
 from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
 from memoranda.app import Memoranda
+from memoranda.state.definitions.models import Definition, DefinitionKind, DefinitionText, Node
+from memoranda.state.dossier.models import DossierText, Entry
 from memoranda.surfaces.http.app import create_app
 from tests.surfaces.http.contract import Contract
 
@@ -51,6 +53,8 @@ class Rows:
     agent: str
     key: str
     run: str
+    broken_run: str
+    spare_run: str
     memory: str
     forgotten: str
     proposal: str
@@ -66,6 +70,7 @@ class Rows:
     spare_memory: str = ""
     spare_approval: str = ""
     space: str = ""
+    definition: str = ""
 
     def ids(self) -> set[str]:
         named = {name: value for name, value in vars(self).items() if value}
@@ -168,6 +173,7 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
     )
     run = await made("/v1/runs", input={"text": f"{word} input"}, **subject)
     await owner.post(f"/v1/runs/{run}/logs", {"step": f"{word} step"})
+    await owner.post(f"/v1/runs/{run}/brief", {"query": word})
     await owner.post("/v1/policies", {"name": word, "policy": policy()})
     source = await add(owner, f"# {word}\n\nThe {word} grows in spring.\n", f"{word}.md")
     failed = await add(owner, b"\x00\x01\x02" * 50, f"{word}.bin", kind="text")
@@ -179,6 +185,8 @@ async def rows_of(memoranda: Memoranda, owner: Api, word: str) -> Rows:
         agent=agent,
         key=await made("/v1/keys", role="owner", name=f"{word} key"),
         run=run,
+        broken_run=await made("/v1/runs", **subject),
+        spare_run=await made("/v1/runs", **subject),
         memory=await made("/v1/memories", text=f"{word} memory", user_id=user),
         forgotten=str(forgotten.id),
         proposal=await proposed("proposal"),
@@ -222,14 +230,26 @@ async def _with_calls(memoranda: Memoranda, owner: Api, rows: Rows) -> Rows:
         agent_id=UUID(rows.agent),
         tools=["recall", "remember"],
     )
+    definition = await _with_state(memoranda, who, rows)
     return replace(
         rows,
+        definition=str(definition.id),
         agents_memory=agents_memory,
         approval=approval,
         spare_memory=spare_memory,
         spare_approval=spare_approval,
         space=str(space.id),
     )
+
+
+async def _with_state(memoranda: Memoranda, who: Principal, rows: Rows) -> Definition:
+    """What the organization says of itself, and a definition, which it publishes."""
+    offers = [Entry(name=f"{rows.word} offer")]
+    await memoranda.dossier.put(who, DossierText(offers=offers), 0)
+    await memoranda.dossier.put_user(who, UUID(rows.user), f"{rows.word} section", 0)
+    text = DefinitionText(name=f"{rows.word} flow", nodes=[Node(id="look", tools=["recall"])])
+    made = await memoranda.definitions.create(who, DefinitionKind.WORKFLOW, rows.word, text)
+    return await memoranda.definitions.publish(who, made.id)
 
 
 async def add(owner: Api, content: str | bytes, name: str, **fields: str) -> str:

@@ -84,8 +84,8 @@ def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
     assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/MemoryPage"}
     assert schemas["MemoryPage"]["title"] == "MemoryPage"
     held = {"Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "Proposal"}
-    tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace")
-    assert pages == {f"{name}Page" for name in (*held, *tools, "RunLog", "Source", "User")}
+    tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace", "Definition")
+    assert pages == {f"{name}Page" for name in (*held, *tools, "Run", "RunLog", "Source", "User")}
 
 
 def test_the_names_that_callers_build_on_are_there(operations: Operations) -> None:

@@ -93,7 +93,10 @@ def put(
     names_rows: bool = False,
 ) -> Step:
     """A PUT, likewise."""
-    return Step(lambda api, rows: api.send("PUT", path, json=body(rows)), names_rows, roles)
+    named = names_rows or "{" in path
+    return Step(
+        lambda api, rows: api.send("PUT", path.format(**vars(rows)), json=body(rows)), named, roles
+    )
 
 
 def call(
@@ -178,7 +181,31 @@ STEPS: dict[str, list[Step]] = {
         post("/v1/runs", WRITERS, subject, names_rows=True),
         post("/v1/runs", WRITERS, lambda rows: {"parent_id": rows.run}, names_rows=True),
     ],
+    "GET /v1/runs": [
+        get("/v1/runs", EVERYBODY),
+        get("/v1/runs?status=waiting&limit=1", EVERYBODY),
+    ],
     "GET /v1/runs/{run_id}": [get("/v1/runs/{run}", EVERYBODY)],
+    "POST /v1/runs/{run_id}/wait": [
+        post("/v1/runs/{run}/wait", WRITERS, lambda _: {"reason": "Approval."})
+    ],
+    "POST /v1/runs/{run_id}/resume": [post("/v1/runs/{run}/resume", WRITERS)],
+    "POST /v1/runs/{run_id}/complete": [
+        post(
+            "/v1/runs/{run}/complete",
+            WRITERS,
+            lambda _: {"summary": "Done.", "refs": [{"kind": "crm.deal", "id": "1"}]},
+        )
+    ],
+    "POST /v1/runs/{run_id}/fail": [
+        post("/v1/runs/{broken_run}/fail", WRITERS, lambda _: {"reason": "It broke."})
+    ],
+    "POST /v1/runs/{run_id}/brief": [
+        post("/v1/runs/{run}/brief", WRITERS, lambda rows: {"query": rows.word}),
+        post("/v1/runs/{spare_run}/brief", WRITERS, lambda rows: {"query": rows.word}),
+    ],
+    "GET /v1/runs/{run_id}/block": [get("/v1/runs/{run}/block", EVERYBODY)],
+    "POST /v1/runs/{run_id}/cancel": [post("/v1/runs/{spare_run}/cancel", WRITERS)],
     "POST /v1/runs/{run_id}/logs": [
         post("/v1/runs/{run}/logs", WRITERS, lambda _: {"step": "plan"})
     ],
@@ -315,6 +342,87 @@ STEPS: dict[str, list[Step]] = {
             roles=OWNER,
         )
     ],
+    "GET /v1/state/kinds": [get("/v1/state/kinds", EVERYBODY)],
+    "POST /v1/state/resolve": [
+        post(
+            "/v1/state/resolve",
+            EVERYBODY,
+            lambda _: {"refs": [{"kind": "crm.company", "id": "1"}]},
+        )
+    ],
+    "GET /v1/dossier": [
+        get("/v1/dossier", EVERYBODY),
+        get("/v1/dossier?user_id={user}", EVERYBODY),
+    ],
+    "PUT /v1/dossier": [
+        put(
+            "/v1/dossier",
+            OWNER,
+            lambda _: {"expected_version": 1, "offers": [{"name": "Tea"}]},
+        )
+    ],
+    "GET /v1/dossier/users/{user_id}": [get("/v1/dossier/users/{user}", EVERYBODY)],
+    "PUT /v1/dossier/users/{user_id}": [
+        put(
+            "/v1/dossier/users/{user}",
+            PEOPLE,
+            lambda _: {"expected_version": 1, "text": "Waters plants."},
+        )
+    ],
+    "POST /v1/definitions": [
+        post(
+            "/v1/definitions",
+            OWNER,
+            lambda _: {"kind": "skill", "slug": "new", "name": "New"},
+        ),
+        post(
+            "/v1/definitions",
+            OWNER,
+            lambda rows: {
+                "kind": "agent",
+                "slug": "scout",
+                "name": "Scout",
+                "agent_id": rows.agent,
+            },
+            names_rows=True,
+        ),
+        post(
+            "/v1/definitions",
+            OWNER,
+            lambda rows: {
+                "kind": "skill",
+                "slug": "for-one",
+                "name": "For one",
+                "viewers": {"user_ids": [rows.user]},
+            },
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/definitions": [
+        get("/v1/definitions", EVERYBODY),
+        get("/v1/definitions?kind=workflow", EVERYBODY),
+    ],
+    "GET /v1/definitions/{definition_id}": [get("/v1/definitions/{definition}", EVERYBODY)],
+    "PUT /v1/definitions/{definition_id}": [
+        put(
+            "/v1/definitions/{definition}",
+            OWNER,
+            lambda _: {"expected_version": 2, "name": "Renamed"},
+        )
+    ],
+    "POST /v1/definitions/{definition_id}/unpublish": [
+        post("/v1/definitions/{definition}/unpublish", OWNER)
+    ],
+    "POST /v1/definitions/{definition_id}/publish": [
+        post("/v1/definitions/{definition}/publish", OWNER)
+    ],
+    "DELETE /v1/definitions/{definition_id}": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/definitions/{rows.definition}"),
+            names_rows=True,
+            roles=OWNER,
+        )
+    ],
     "POST /v1/policies": [
         post("/v1/policies", OWNER, lambda _: {"name": "mine", "policy": policy()})
     ],
@@ -352,6 +460,13 @@ STEPS: dict[str, list[Step]] = {
     ],
     "POST /v1/knowledge/search": [
         post("/v1/knowledge/search", EVERYBODY, lambda _: {"query": "grows in spring"})
+    ],
+    "PUT /v1/knowledge/sources/{source_id}/summary": [
+        put(
+            "/v1/knowledge/sources/{source}/summary",
+            OWNER,
+            lambda _: {"summary": "About plants."},
+        )
     ],
     "POST /v1/knowledge/sources/{source_id}/retry": [
         post("/v1/knowledge/sources/{failed_source}/retry", OWNER)

@@ -27,6 +27,18 @@ NEXT_FREE: Final = (
     .order_by(knowledge_sources.c.updated_at, knowledge_sources.c.id)
     .limit(1)
 )
+# A source that nobody holds now, and whose bytes or last retry came in before `longest`.
+OVERDUE: Final = (
+    select(knowledge_sources.c.id)
+    .where(
+        knowledge_sources.c.status == "pending",
+        knowledge_sources.c.digest != "",  # a removed one is no document any more
+        knowledge_sources.c.updated_at < bindparam("longest"),
+        _FREE,
+    )
+    .order_by(knowledge_sources.c.updated_at, knowledge_sources.c.id)
+    .limit(1)
+)
 # The condition stands here again: between the look and the claim, another worker may have come.
 CLAIM: Final = (
     update(knowledge_sources)
@@ -86,6 +98,17 @@ def waiting(tx: Transaction) -> bool:
 def claim(tx: Transaction, worker_id: UUID, lease: timedelta) -> UUID | None:
     """Take the source that waits longest and that nobody holds; None when there is none."""
     row = tx.one(NEXT_FREE, now=tx.now)
+    if row is None:
+        return None
+    taken = tx.run(CLAIM, source=row.id, worker=worker_id, now=tx.now, until=tx.now + lease)
+    return row.id if taken else None
+
+
+def claim_overdue(
+    tx: Transaction, worker_id: UUID, lease: timedelta, longest: timedelta
+) -> UUID | None:
+    """Take a source that has waited for longer than `longest` and that nobody holds; None without one."""
+    row = tx.one(OVERDUE, now=tx.now, longest=tx.now - longest)
     if row is None:
         return None
     taken = tx.run(CLAIM, source=row.id, worker=worker_id, now=tx.now, until=tx.now + lease)

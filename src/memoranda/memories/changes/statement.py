@@ -4,6 +4,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memoranda.memories import chain
+from memoranda.memories.about import read_refs
 from memoranda.memories.candidate import Author, Candidate, Mark
 from memoranda.memories.chain import Head
 from memoranda.memories.changes.pair import Holding, hold_other
@@ -150,4 +151,5 @@ def memory_of(tx: Transaction, head: Head, said: Candidate, used: Row | None) ->
         recorded_at=tx.now,
         uses=used.uses if used else 0,
         used_at=used.used_at if used else None,
+        subject_refs=read_refs(said.subject_refs),
     )

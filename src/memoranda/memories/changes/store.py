@@ -108,7 +108,7 @@ def begin(
         space=candidate.audience.space,
         audience=candidate.audience.spelled,
         subject_key=candidate.subject_key,
-        subject_refs=[],
+        subject_refs=list(candidate.subject_refs),
         pinned=head.pinned,
         head_id=head.revision_id,
         version=head.version,
@@ -183,9 +183,11 @@ def _put_vector(tx: Transaction, change: Change, models: Sequence[str]) -> None:
     elif change.vector_of is not None:
         vectors.carry(tx, COLLECTION, change.vector_of, memory_id, text_id)
     elif change.said is not None and models:
-        vectors.want(tx, COLLECTION, memory_id, text_id, models)
-    elif change.said is not None and not change.fresh:
-        vectors.drop(tx, COLLECTION, [memory_id])  # of a text that it says no more
+        vectors.want(tx, COLLECTION, memory_id, text_id, models, fresh=change.fresh)
+    elif change.said is not None:
+        if not change.fresh:
+            vectors.drop(tx, COLLECTION, [memory_id])  # of a text that it says no more
+        vectors.leave_out(tx, COLLECTION)
 
 
 def _record(tx: Transaction, change: Change) -> None:

@@ -15,7 +15,6 @@ from memoranda.memories.limits import COLLECTION
 from memoranda.search.embedders.choice import Embedders
 from memoranda.search.vectors import store as vectors
 from memoranda.search.vectors.making import store as making
-from memoranda.search.vectors.making.store import Claim
 from memoranda.search.vectors.store import Progress
 from memoranda.storage import Scope, Storage, Transaction
 from memoranda.storage.signals import EMBEDDING, own_signal, settle
@@ -36,11 +35,12 @@ KEPT_DROPPED: Final = timedelta(days=3)
 
 
 class _Look(NamedTuple):
-    """What there is to do: models with texts to embed now, whether others wait, and who serves."""
+    """What there is to do: models with texts to embed now, whether others wait, and who serves how much."""
 
     due: list[str]
     waits: bool
     serving: str | None
+    whole: bool
 
 
 class Embedding:
@@ -152,7 +152,7 @@ class Embedding:
     def _done(self, organization_id: UUID, look: _Look) -> bool:
         """Whether the model that is to serve does, and no memory was without a row for its vector."""
         live = self._embedders.live.model if self._embedders else None
-        return look.serving == live and organization_id in self._complete
+        return look.whole and look.serving == live and organization_id in self._complete
 
     async def _embed_some(
         self, organization_id: UUID, model: str, worker_id: UUID, *, last: bool
@@ -166,9 +166,7 @@ class Embedding:
             return False
         try:
             made, failure = await embed_in_parts(embedder, taken.texts, within_s=PATIENCE_S)
-            given_up = await self._storage.write(
-                organization_id, _end, taken.claim, made, last=last
-            )
+            given_up = await self._storage.write(organization_id, _end, taken, made, last=last)
         except asyncio.CancelledError:
             # A worker that is stopped in order keeps nobody waiting for the end of its lease.
             with anyio.CancelScope(shield=True):
@@ -189,7 +187,7 @@ def _look(tx: Transaction, embedders: Embedders) -> _Look:
     models = _models(embedders, now.model if now else None)
     due = [model for model in models if making.due(tx, COLLECTION, model)]
     waits = vectors.waiting(tx, COLLECTION, models)
-    return _Look(due, waits, now.model if now else None)
+    return _Look(due, waits, now.model if now else None, bool(now and now.whole))
 
 
 def _models(embedders: Embedders, serving: str | None) -> list[str]:
@@ -205,18 +203,19 @@ def _take(tx: Transaction, model: str, worker_id: UUID, lease: timedelta) -> Rea
     )
 
 
-def _end(tx: Transaction, claim: Claim, made: list[bytes | None], *, last: bool) -> int:
+def _end(tx: Transaction, taken: Readable, made: list[bytes | None], *, last: bool) -> int:
     """Keep what was made and give the rest back; how many were given up.
 
     Where none waits after the last batch, its signal goes in the same commit, and not in one more:
     unless it is raised again meanwhile, for the work of whoever raised it is not seen here.
     """
     seen = own_signal(tx, EMBEDDING) if last else None
-    pairs = list(zip(claim.texts, made, strict=True))
-    kept = claim._replace(texts=[text for text, vector in pairs if vector is not None])
-    left = claim._replace(texts=[text for text, vector in pairs if vector is None])
+    claim, rows = taken.claim, list(zip(taken.claim.texts, made, taken.letters, strict=True))
+    kept = claim._replace(texts=[text for text, vector, _ in rows if vector is not None])
+    left = claim._replace(texts=[text for text, vector, _ in rows if vector is None])
     if kept.texts:
-        making.keep(tx, kept, [vector for vector in made if vector is not None])
+        letters = [signature for _, vector, signature in rows if vector is not None]
+        making.keep(tx, kept, [vector for vector in made if vector is not None], letters)
     given_up = making.fail(tx, left) if left.texts else 0
     if seen is not None and not vectors.waiting(tx, COLLECTION, [claim.model]):
         settle(tx, EMBEDDING, seen)
@@ -231,7 +230,9 @@ def _step(tx: Transaction, live: str) -> bool:
         vectors.want_again(tx, COLLECTION, live, lacking)
         return True
     if serving == live:
-        return vectors.clear(tx, COLLECTION, (live, live), AT_ONCE) > 0
+        vectors.be_whole(tx, COLLECTION, live)
+        spelled = store.spell(tx, live, AT_ONCE)
+        return spelled + vectors.clear(tx, COLLECTION, (live, live), AT_ONCE) > 0
     done = store.progress(tx, live)
     # A generation that mostly failed is no generation: the old one goes on.
     if done.waiting or done.given_up > done.made:
@@ -243,7 +244,9 @@ def _want_lacking(tx: Transaction, live: str, most: int) -> int:
     vectors.turn(tx, COLLECTION, 0, first=live)
     lacking = store.lacking(tx, live, most)
     vectors.want_again(tx, COLLECTION, live, lacking)
-    return len(lacking)
+    if not lacking:
+        vectors.be_whole(tx, COLLECTION, live)
+    return len(lacking) + store.spell(tx, live, most)
 
 
 def _sweep(tx: Transaction, embedders: Embedders, most: int) -> int:
@@ -251,9 +254,12 @@ def _sweep(tx: Transaction, embedders: Embedders, most: int) -> int:
     serving, _ = vectors.turn(tx, COLLECTION, 0, first=live)
     found = 0
     for model in _models(embedders, serving):
-        again = vectors.given_up(tx, COLLECTION, model, most) | store.lacking(tx, model, most)
+        lacking = store.lacking(tx, model, most)
+        again = vectors.given_up(tx, COLLECTION, model, most) | lacking
         vectors.want_again(tx, COLLECTION, model, again)
-        found += len(again)
+        if not lacking:
+            vectors.be_whole(tx, COLLECTION, model)
+        found += len(again) + store.spell(tx, model, most)
         found += vectors.tidy(tx, COLLECTION, model, tx.now - KEPT_DROPPED, most)
     return found + vectors.clear(tx, COLLECTION, (live, serving), most)
 

@@ -10,7 +10,9 @@ from memoranda.memories.limits import COLLECTION
 from memoranda.search.terms import read_passage
 from memoranda.search.texts import store as words
 from memoranda.search.texts.store import WORDS_VERSION
+from memoranda.search.vectors import letters
 from memoranda.search.vectors import store as vectors
+from memoranda.search.vectors.lettering import store as lettering
 from memoranda.search.vectors.making.store import Claim
 from memoranda.search.vectors.store import DROPPED, TRIES, Progress
 from memoranda.storage import Row, Transaction, one_of
@@ -39,6 +41,13 @@ LACKING: Final = (
     .order_by(memories.c.id)
     .limit(bindparam("most"))
 )
+# From before there were letters.
+LETTERLESS: Final = (
+    select(memories.c.id, memories.c.head_id, memories.c.folded)
+    .select_from(memories.join(search_vectors, _ITS_VECTOR))
+    .where(memories.c.live, _VECTOR.vector.is_not(None), _VECTOR.letters.is_(None))
+    .limit(bindparam("most"))
+)
 _COUNTS: tuple[ColumnElement[Any], ...] = (
     func.count(memories.c.id).label("live"),
     func.count(_VECTOR.vector).label("made"),
@@ -47,7 +56,7 @@ _COUNTS: tuple[ColumnElement[Any], ...] = (
 PROGRESS: Final = select(*_COUNTS).select_from(_WITH_VECTORS).where(memories.c.live)
 ANY_LIVE: Final = select(memories.c.id).where(memories.c.live).limit(1)
 TEXTS: Final = (
-    select(memories.c.id, memories.c.head_id, memory_revisions.c.text)
+    select(memories.c.id, memories.c.head_id, memories.c.folded, memory_revisions.c.text)
     .select_from(_WITH_TEXTS)
     .where(memories.c.live, one_of(memories.c.id, "ids"))
 )
@@ -74,10 +83,11 @@ SET_WORDS_VERSION: Final = (
 
 
 class Readable(NamedTuple):
-    """A part of a claim that there is something to embed of, and the texts."""
+    """A part of a claim that there is something to embed of, the texts, and their letters' signatures."""
 
     claim: Claim
     texts: list[str]
+    letters: list[bytes]
 
 
 def lacking(tx: Transaction, model: str, most: int) -> dict[UUID, UUID]:
@@ -88,11 +98,23 @@ def lacking(tx: Transaction, model: str, most: int) -> dict[UUID, UUID]:
 def unready(tx: Transaction, model: str) -> bool:
     """Whether a live memory has no words as they are read now, or a text that nobody makes a vector of.
 
-    A look alone; with `model` empty, at words only.
+    Or a vector without its letters. A look alone; with `model` empty, at words only.
     """
     if tx.one(OTHERWISE_READ, now_read=WORDS_VERSION, most=1) is not None:
         return True
-    return bool(model) and tx.one(LACKING, of_model=model, most=1) is not None
+    looks = (LACKING, LETTERLESS) if model else ()
+    return any(tx.one(look, of_model=model, most=1) is not None for look in looks)
+
+
+def spell(tx: Transaction, model: str, most: int) -> int:
+    """Keep the letters of up to `most` memories whose vectors lack them; how many there were.
+
+    Only in one's `turn`, so that no vector becomes another text's meanwhile.
+    """
+    rows = tx.all(LETTERLESS, of_model=model, most=most)
+    signed = {row.id: (row.head_id, letters.signature(row.folded)) for row in rows}
+    lettering.spell(tx, COLLECTION, model, signed)
+    return len(rows)
 
 
 def beyond_meaning(tx: Transaction, model: str) -> bool:
@@ -126,7 +148,9 @@ def readable(tx: Transaction, claim: Claim) -> Readable:
     }
     vectors.drop(tx, COLLECTION, [item_id for item_id in ids if item_id not in said])
     vectors.want_again(tx, COLLECTION, claim.model, moved_on)
-    return Readable(claim._replace(texts=here), [said[text.item_id].text for text in here])
+    rows = [said[text.item_id] for text in here]
+    signatures = [letters.signature(row.folded) for row in rows]
+    return Readable(claim._replace(texts=here), [row.text for row in rows], signatures)
 
 
 def read_anew(tx: Transaction, most: int) -> int:

@@ -64,6 +64,7 @@ def search(
         fold(wanted.query),
         most=store.EVERY if wanted.narrowed else limit,
         among=[*meaning, *words],
+        nearest=nearest,
     )
     ranked = fuse(meaning, words, letters, at_least=SEARCH_SCORE)
     kept = _front(tx, reader, ranked, wanted, limit)

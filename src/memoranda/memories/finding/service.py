@@ -26,12 +26,14 @@ from memoranda.memories.finding.reach.store import EVERYBODY, Reader
 from memoranda.memories.finding.reading import Offers, Wanted
 from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, keep
 from memoranda.memories.finding.store import EVERY
+from memoranda.memories.guarding import Guard, is_for_a_run
 from memoranda.memories.models import FoundMemory, MemorySearch, Recall, RecalledMemory
 from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.vectors.service import AtHand, Nearest, Vectors
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import NotFound
 from memoranda.words.inputs import check_count, text_input
+from memoranda.words.resolver import RefResolver
 from memoranda.words.subject import ContextSubject
 
 T = TypeVar("T")
@@ -46,7 +48,13 @@ EMBEDDER_SHARE: Final = 0.5
 class Finding:
     """Finds memories by their words, their letters and, where an embedder answers, their meaning."""
 
-    def __init__(self, storage: Storage, vectors: Vectors | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        vectors: Vectors | None = None,
+        resolver: RefResolver | None = None,
+    ) -> None:
+        self._guard = Guard(resolver)
         self._storage = storage
         self._vectors = vectors
         self._notes = Notes(storage)
@@ -81,6 +89,9 @@ class Finding:
         reader = _reader(who, agent_id, user_id)
         read = partial(_found, reader=reader, wanted=wanted, limit=limit)
         found, nearest = await self._read(organization, read, wanted.query, SEARCH_SCORE, TIMEOUT_S)
+        if is_for_a_run(who, agent_id, user_id):
+            subject = subject_of(who, agent_id, user_id)
+            found = await self._guard.kept(subject, found, lambda each: each.memory)
         return MemorySearch(results=tuple(found), **_how(nearest))
 
     async def recall(
@@ -150,7 +161,13 @@ class Finding:
         offers, nearest = await self._read(
             organization, read, asked.query, RECALL_SCORE, patience_s
         )
-        kept = keep(offers.pinned, offers.found, max_tokens=asked.max_tokens)
+        known = await self._guard.kept(
+            asked.subject, [*offers.pinned, *offers.found], lambda each: each.memory
+        )
+        ids = {each.memory.id for each in known}
+        pinned = [each for each in offers.pinned if each.memory.id in ids]
+        found = [each for each in offers.found if each.memory.id in ids]
+        kept = keep(pinned, found, max_tokens=asked.max_tokens)
         return Recall(
             block=kept.block,
             memories=tuple(

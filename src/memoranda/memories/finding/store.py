@@ -103,11 +103,19 @@ def literal(
     *,
     most: int,
     among: Collection[UUID],
+    nearest: Nearest | None = None,
 ) -> set[UUID]:
-    """What holds these folded letters somewhere: the newest `most`, and of `among` all."""
+    """What holds these folded letters somewhere: the newest `most`, and of `among` all.
+
+    What a search by meaning has in memory may tell the few that can hold them; what they say, and
+    to whom, is asked here all the same.
+    """
     of = {**asked_of(tx, reader), "letters": letters}
-    if reach.ids is not None:
-        rows = tx.all(LITERAL_AMONG, **of, ids=reach.ids)
+    holders = nearest.holders if nearest else None
+    ids = holders.among(tx, letters) if holders else None
+    ids = reach.ids if ids is None else ids
+    if ids is not None:
+        rows = tx.all(LITERAL_AMONG, **of, ids=ids)
         newest = sorted(rows, key=lambda row: (row.recorded_at, row.id), reverse=True)[:most]
         return {row.id for row in newest} | {row.id for row in rows}.intersection(among)
     newest = tx.plain(LITERAL, **of, most=most)

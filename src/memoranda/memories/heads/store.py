@@ -17,6 +17,7 @@ m, r = memories.c, memory_revisions.c
 COLUMNS: Final = (
     *(m.id, m.head_id, m.version, m.live, m.expires_at, m.created_at, m.pinned),
     *(m.user_id, m.agent_id, m.space, m.audience, m.subject_key, m.uses, m.used_at),
+    m.subject_refs,
 )
 UNEXPIRED: Final = or_(m.expires_at.is_(None), m.expires_at > bindparam("now"))
 
@@ -167,4 +168,6 @@ def candidate_of(row: Row, said: Row, author: Author) -> Candidate:
         expires_at=said.expires_at,
         author=author,
         pinned=row.pinned,
+        # As it is stored, so that what can't be read is carried on and not lost.
+        subject_refs=row.subject_refs,
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.memories import capture
 from memoranda.memories.audience import Audience, may_change
-from memoranda.memories.candidate import Author, Candidate, Mark, mark_of
+from memoranda.memories.candidate import Author, Candidate, Mark, check_future, mark_of
 from memoranda.memories.changes.store import EVENT
 from memoranda.memories.counts import store as counts
 from memoranda.memories.heads import store as heads
@@ -20,7 +20,7 @@ from memoranda.runs.events.store import record_event
 from memoranda.runs.store import record_activity
 from memoranda.storage import Row, Transaction
 from memoranda.storage.errors import LostRace
-from memoranda.words.errors import Invalid, NotFound
+from memoranda.words.errors import NotFound
 
 INBOX: Final = "proposals"
 """What everybody holds who adds to the inbox, so that it never has more than it may."""
@@ -31,8 +31,7 @@ def propose(tx: Transaction, who: Principal, candidate: Candidate, ways: Ways) -
 
     What has expired takes no room, and nothing is known by it.
     """
-    if candidate.expires_at is not None and candidate.expires_at <= tx.now:
-        raise Invalid("expires_at is in the past: give a time to come.", field="expires_at")
+    check_future(tx.now, candidate.expires_at)
     tx.lock(INBOX)
     run_id, mark = candidate.author.run_id, mark_of(candidate.text)
     waits = counts.counts(tx).waiting

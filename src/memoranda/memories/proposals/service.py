@@ -27,6 +27,7 @@ from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.inputs import check_count, choice_input
 from memoranda.words.page import Page, cut_page
+from memoranda.words.ref import ResourceRef
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,6 +67,7 @@ class Proposals:
         tags: Sequence[str] = (),
         expires_at: datetime | None = None,
         attribute: str | None = None,
+        about: ResourceRef | None = None,
         run_id: UUID | None = None,
         conversation_id: UUID | None = None,
     ) -> Proposed:
@@ -91,6 +93,7 @@ class Proposals:
             tags=tags,
             expires_at=expires_at,
             attribute=attribute,
+            about=about,
         )
         try:
             return await self._write(organization, inbox.propose, who, candidate, self._ways)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, insert, or_, select, update
 
+from memoranda.memories.about import read_refs
 from memoranda.memories.audience import Audience
 from memoranda.memories.candidate import Author, Candidate, Mark
 from memoranda.memories.chain import restorable_until
@@ -103,7 +104,7 @@ LIVE: Final = (SAYING, m.space.is_(None), UNEXPIRED)
 COMPARED: Final = (
     select(
         *(m.id, m.version, r.text, r.title, r.category, r.tags, m.expires_at, m.pinned),
-        *(m.subject_key, m.uses, m.head_id, m.user_id, m.agent_id),
+        *(m.subject_key, m.uses, m.head_id, m.user_id, m.agent_id, m.subject_refs),
     )
     .select_from(AT_HEAD)
     .where(*LIVE)
@@ -180,6 +181,7 @@ def add(tx: Transaction, candidate: Candidate, mark: Mark, merge: Merge | None =
         "expires_at": candidate.expires_at,
         "folded_digest": mark.digest,
         # The survivor too: what it says may have changed until somebody decides.
+        "subject_refs": list(candidate.subject_refs),
         "merges": [{"id": str(each.id), "version": each.version} for each in joined],
         "memory_id": merge.survivor.id if merge else None,
         **_written_by(candidate.author),
@@ -214,6 +216,8 @@ def compared(tx: Transaction, user_id: UUID | None, most: int) -> dict[Audience,
     statement = COMPARED if user_id is None else COMPARED_OF_USER
     found: dict[Audience, list[Held]] = {}
     for row in tx.all(statement, now=tx.now, most=most, user=user_id):
+        if row.subject_refs:
+            continue  # of a merge nobody could say which row it is about
         found.setdefault(Audience(row.user_id, row.agent_id), []).append(_held(row))
     return found
 
@@ -254,6 +258,7 @@ def candidate_of(row: Row) -> Candidate:
         tags=tuple(row.tags),
         expires_at=row.expires_at,
         author=author_of(row),
+        subject_refs=row.subject_refs,
     )
 
 
@@ -273,6 +278,7 @@ def shown(row: Row) -> Proposal:
     return Proposal.model_validate(
         dict(zip(FIELDS, row, strict=False))
         | {"merges": tuple(others), "restorable_until": kept_until(row)}
+        | {"subject_refs": read_refs(row.subject_refs)}
     )
 
 

@@ -63,7 +63,7 @@ def joined(content: bytes | str | Iterable[bytes | str]) -> bytes | str:
 def texts_of(content: bytes | str, source: ImportSource) -> Iterator[str]:
     """The text of a file, or those of an archive that may hold memories. Raises `UnreadableImport`."""
     if isinstance(content, str):
-        yield _checked(content.removeprefix("\ufeff"))
+        yield _checked(content)
     elif content.startswith(_ARCHIVE):
         for member in _members(content, source):
             yield decoded(member)
@@ -76,7 +76,8 @@ def decoded(content: bytes) -> str:
     for mark, encoding in _MARKS:
         if content.startswith(mark) and encoding != "utf-8":
             return _checked(_strictly(content[len(mark) :], encoding))
-    content = content.removeprefix(BOM_UTF8)
+    while content.startswith(BOM_UTF8):  # whoever saves a file again may add one more
+        content = content.removeprefix(BOM_UTF8)
     guessed = json.detect_encoding(content[:4])
     if guessed.startswith(("utf-16", "utf-32")):
         start = content[:4].replace(b"\0", b"")
@@ -95,7 +96,8 @@ def _strictly(content: bytes, encoding: str) -> str:
 
 
 def _checked(text: str) -> str:
-    """Raise `UnreadableImport` for what is empty, or no text at all."""
+    """The text less marks before it. Raises `UnreadableImport` for what is empty, or no text at all."""
+    text = text.lstrip("\ufeff")
     if not text.strip():
         raise UnreadableImport("The file is empty: there is nothing to take in.")
     sample = text[:_SAMPLE]

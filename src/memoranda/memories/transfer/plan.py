@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
+from memoranda.memories.about import about_input
 from memoranda.memories.audience import Audience
 from memoranda.memories.candidate import Author, Candidate, Mark, mark_of
 from memoranda.memories.transfer.entry import Entry, State
@@ -77,6 +78,7 @@ def _item(
         return Refusal(entry.line, audience.code, audience.detail)
     try:
         fitted = fit(entry, text_chars)
+        refs = about_input(entry.about)
         key = _key(organization_id, audience, entry, fitted)
     except (Invalid, OverLimit) as refused:
         return Refusal(entry.line, refused.code, refused.message)
@@ -92,6 +94,7 @@ def _item(
                 expires_at=fitted.expires_at,
                 author=author,
                 pinned=entry.pinned and entry.state is State.ACTIVE,
+                subject_refs=refs,
             ),
             mark_of(text),
         )

@@ -52,7 +52,7 @@ class Transfer:
 
         Each line ends with a line feed. Memories are active ones and those that can still be
         restored, oldest chain first; with `history`, each is followed by its revisions. Memories of a space
-        are in nobody's export. What did not change makes the same bytes. Pages are read one
+        are in nobody's export, and those about rows of an application in no agent's. What did not change makes the same bytes. Pages are read one
         transaction each: whatever changes meanwhile, no memory that stays for whom it is comes twice
         or is left out. Raises `Refused`.
         """
@@ -161,7 +161,8 @@ class Transfer:
         while True:
             rows, whose = await self._storage.read(organization, read, reader, after, PAGE)
             for row in rows:
-                yield row, whose
+                if not _kept_from(reader, row):
+                    yield row, whose
             if len(rows) < PAGE:
                 return
             after = rows[-1].id
@@ -175,9 +176,12 @@ class Transfer:
             revisions = self._revisions(organization, [row.id for row in rows])
             waiting = await anext(revisions, None)
             for row in rows:
-                yield writing.memory_line(organization, row, whose)
+                told = not _kept_from(reader, row)
+                if told:
+                    yield writing.memory_line(organization, row, whose)
                 while waiting is not None and waiting.memory_id == row.id:
-                    yield writing.revision_line(waiting)
+                    if told:
+                        yield writing.revision_line(waiting)
                     waiting = await anext(revisions, None)
             if len(rows) < PAGE:
                 return
@@ -194,6 +198,11 @@ class Transfer:
             if len(rows) < MOST_REVISIONS:
                 return
             after = rows[-1].memory_id, rows[-1].version
+
+
+def _kept_from(reader: ContextSubject | None, row: Row) -> bool:
+    """Whether it is about a row of the application, which an agent is told of only where that is looked up."""
+    return reader is not None and reader.agent_id is not None and bool(row.subject_refs)
 
 
 def _batches(items: Sequence[Item]) -> Iterable[Sequence[Item]]:

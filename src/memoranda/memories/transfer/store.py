@@ -27,7 +27,7 @@ before = memory_revisions.alias("before_tombstones")
 b = before.c
 CHAIN: Final = (
     *(m.id, m.version, m.live, m.subject_key, m.user_id, m.agent_id, m.pinned, m.created_at),
-    *(m.recorded_at, m.uses, m.used_at),
+    *(m.recorded_at, m.uses, m.used_at, m.subject_refs),
 )
 SAID: Final = ("text", "title", "category", "tags", "expires_at", "origin")
 UNEXPIRED: Final = or_(r.expires_at.is_(None), r.expires_at > bindparam("now"))
@@ -74,6 +74,7 @@ def _proposals(*criteria: ColumnElement[bool]) -> Select[Any]:
     columns = (
         p.id,
         p.subject_key,
+        p.subject_refs,
         p.user_id,
         p.agent_id,
         p.created_at,

@@ -1,7 +1,7 @@
 """Takes a batch of entries in, all of it in one transaction."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from memoranda.access.models import Principal
 from memoranda.memories import store as memories
@@ -17,6 +17,9 @@ from memoranda.memories.transfer.seen import Seen
 from memoranda.memories.ways import Ways
 from memoranda.storage import Transaction
 from memoranda.storage.errors import LostRace
+
+FORGOTTEN: Final = "import of forgotten memories"
+"""What everybody holds, before all else, who takes in what is forgotten."""
 
 
 class Batch(NamedTuple):
@@ -37,6 +40,9 @@ def take(tx: Transaction, items: Sequence[Item], seen: Seen, ways: Ways) -> Batc
     The chains that are added to are held in the order of their ids, and what all writers share
     comes last and once, as in every write.
     """
+    if any(item.state is State.FORGOTTEN for item in items):
+        # Of what is forgotten there may be several alike, so that no constraint parts two imports.
+        tx.lock(FORGOTTEN)
     batch = _decided(tx, items, seen, ways, dry=False)
     memories.hold(tx, [each for decision in batch.decisions for each in decision.touched])
     changes: list[Change] = []

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from memoranda.memories.about import read_refs, ref_of
 from memoranda.memories.audience import Audience
 from memoranda.memories.chain import restorable_until
 from memoranda.memories.transfer.formats.own import FORMAT, VERSION
@@ -91,7 +92,14 @@ def _said(organization_id: UUID, row: Row, whose: Whose) -> dict[str, Any]:
 
 
 def _key(organization_id: UUID, row: Row) -> dict[str, Any]:
-    """The attribute alone where the key begins with whose fact it is: so it can be made anew elsewhere."""
+    """The attribute alone where the key begins with whose fact it is: so it can be made anew elsewhere.
+
+    What is about a row stays so; what is about none that can be read is refused where it is taken in.
+    """
+    about = ref_of(read_refs(row.subject_refs))
+    if about is not None:
+        attribute = None if row.subject_key is None else row.subject_key.split(":", 2)[2]
+        return {"attribute": attribute, "about": {"kind": about.kind, "id": about.id}}
     if row.subject_key is None:
         return {"attribute": None}
     kind, id_, attribute = row.subject_key.split(":", 2)

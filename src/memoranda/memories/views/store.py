@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import Column, ColumnElement, Select, and_, bindparam, func, or_, select, union_all
 
+from memoranda.memories.about import read_refs
 from memoranda.memories.audience import Audience
 from memoranda.memories.chain import restorable_until
 from memoranda.memories.errors import unknown_memory
@@ -17,6 +18,7 @@ from memoranda.memories.limits import KEPT_WHEN_FORGOTTEN, UNUSED_AFTER
 from memoranda.memories.models import Memory, MemoryStatus, Origin, Revision
 from memoranda.storage import Row, Transaction, contains, one_of
 from memoranda.storage.tables import memories, memory_revisions, purged_memories
+from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 
 m, r = memories.c, memory_revisions.c
@@ -223,6 +225,7 @@ REVISIONS: Final = (
     .order_by(r.version)
 )
 AUDIENCES: Final = select(m.id, m.user_id, m.agent_id, m.space).where(one_of(m.id, "ids"))
+ABOUT: Final = select(m.subject_refs).where(m.id == bindparam("memory"))
 PURGED: Final = select(
     purged_memories.c.user_id, purged_memories.c.agent_id, purged_memories.c.space
 ).where(purged_memories.c.id == bindparam("memory"))
@@ -256,6 +259,12 @@ def audiences(tx: Transaction, memory_ids: list[UUID]) -> dict[UUID, Audience]:
     """For whom these memories are, where they are there."""
     rows = tx.all(AUDIENCES, ids=memory_ids)
     return {row.id: Audience(row.user_id, row.agent_id, row.space) for row in rows}
+
+
+def subject_refs(tx: Transaction, memory_id: UUID) -> tuple[ResourceRef, ...]:
+    """What the memory is about, forgotten or not."""
+    row = tx.one(ABOUT, memory=memory_id)
+    return () if row is None else read_refs(row.subject_refs)
 
 
 def purged(tx: Transaction, memory_id: UUID) -> Audience | None:
@@ -323,6 +332,7 @@ def shown(
     fields = dict(zip(_ALL, values, strict=True))
     fields["tags"] = tuple(fields["tags"])
     fields["origin"] = _ORIGINS[fields["origin"]]
+    fields["subject_refs"] = read_refs(fields["subject_refs"])
     return Memory.kept(fields)
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from memoranda.search.vectors.matrix import Snapshot, VectorMatrix
-from memoranda.search.vectors.store import Serving, changes, rows_of, serving
+from memoranda.search.vectors.store import changes, rows_of, serving
 from memoranda.storage import Storage, Transaction
 
 logger = logging.getLogger(__name__)
@@ -41,12 +41,23 @@ class Seen(NamedTuple):
     def is_all(self, tx: Transaction, collection: str) -> bool:
         """Whether nothing has changed since, as far as the transaction sees."""
         now, known = serving(tx, collection), self.known
-        if now is None or now != Serving(known.matrix.model, self.stamp, known.since):
+        if now is None or now[:3] != (known.matrix.model, self.stamp, known.since):
             return False
         if tx.now - known.seen_at > OLDEST:
             return False
         known.seen_at = tx.now
         return True
+
+
+class Held(NamedTuple):
+    """All that was known at one moment, and how far that was read."""
+
+    seen: Seen
+    snapshot: Snapshot
+
+    @classmethod
+    def of(cls, known: Known) -> Self:
+        return cls(Seen.of(known), known.matrix.snapshot())
 
 
 class _Place:
@@ -55,7 +66,7 @@ class _Place:
     def __init__(self) -> None:
         self.known: Known | None = None
         self.turn = asyncio.Lock()
-        self.next: asyncio.Task[Snapshot | None] | None = None
+        self.next: asyncio.Task[Held | None] | None = None
 
 
 class VectorCache:
@@ -69,7 +80,7 @@ class VectorCache:
         self._collection = collection
         self._max_bytes = max_bytes
         self._places: OrderedDict[UUID, _Place] = OrderedDict()
-        self._running: set[asyncio.Task[Snapshot | None]] = set()
+        self._running: set[asyncio.Task[Held | None]] = set()
         self._too_large: set[UUID] = set()
 
     @property
@@ -79,6 +90,11 @@ class VectorCache:
 
     async def fresh(self, organization_id: UUID) -> Snapshot | None:
         """Return everything that was committed before the call; None where no model serves yet."""
+        held = await self.brought_up(organization_id)
+        return held.snapshot if held else None
+
+    async def brought_up(self, organization_id: UUID) -> Held | None:
+        """As `fresh`, with how far it was read."""
         place = self._places.setdefault(organization_id, _Place())
         self._places.move_to_end(organization_id)
         if place.next is None:
@@ -87,13 +103,13 @@ class VectorCache:
             place.next.add_done_callback(self._done)
         return await asyncio.shield(place.next)
 
-    def held(self, organization_id: UUID) -> tuple[Seen, Snapshot] | None:
+    def held(self, organization_id: UUID) -> Held | None:
         """Return what was known at the last call; None where that was nothing, or is just being read."""
         place = self._places.get(organization_id)
         if place is None or place.known is None:
             return None
         self._places.move_to_end(organization_id)
-        return Seen.of(place.known), place.known.matrix.snapshot()
+        return Held.of(place.known)
 
     def evict(self, organization_id: UUID) -> None:
         """Forget an organization's matrix."""
@@ -107,7 +123,7 @@ class VectorCache:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    async def _bring_up_to_date(self, organization_id: UUID, place: _Place) -> Snapshot | None:
+    async def _bring_up_to_date(self, organization_id: UUID, place: _Place) -> Held | None:
         async with place.turn:
             # Who calls from here on may have written what this read does not see, so the next is theirs.
             place.next = None
@@ -115,9 +131,9 @@ class VectorCache:
             place.known = await self._storage.read(
                 organization_id, read_on, self._collection, known
             )
-            snapshot = place.known.matrix.snapshot() if place.known else None
+            held = Held.of(place.known) if place.known else None
         self._make_room(organization_id)
-        return snapshot
+        return held
 
     def _make_room(self, organization_id: UUID) -> None:
         room = self._max_bytes - self.nbytes
@@ -134,7 +150,7 @@ class VectorCache:
                     other,
                 )
 
-    def _done(self, task: asyncio.Task[Snapshot | None]) -> None:
+    def _done(self, task: asyncio.Task[Held | None]) -> None:
         self._running.discard(task)
         if not task.cancelled():
             task.exception()  # looked at, also where every caller has gone away

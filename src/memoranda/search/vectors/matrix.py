@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from memoranda.search.calibration import Calibration
 from memoranda.search.embedders.port import Matrix
+from memoranda.search.vectors.letters import WORDS, Letters, may_hold, unpacked
 
 DIGITS: Final = 6
 """Scores are rounded to this many decimals before they are compared."""
@@ -30,12 +31,14 @@ class Changes(NamedTuple):
     """What became of items: the vector of one text of each, or None where it has none any more.
 
     `items` and `texts` hold 16 bytes for each id, one after the other; `last` is the stamp of the last.
+    `letters` are the signatures of the texts, None where there is none yet; or nothing, where all lack one.
     """
 
     items: bytes
     texts: bytes
     vectors: Sequence[bytes | None]
     last: int
+    letters: Sequence[bytes | None] = ()
 
 
 class Hit(NamedTuple):
@@ -59,6 +62,9 @@ class Snapshot(NamedTuple):
     item_ids: Ids
     text_ids: Ids
     gone: NDArray[np.intp]
+    letters: Letters
+    aside: tuple[bytes, ...]
+    """Items whose vector can't be compared, so that they have no row."""
 
     @property
     def items(self) -> list[UUID]:
@@ -69,6 +75,15 @@ class Snapshot(NamedTuple):
     def texts(self) -> list[UUID]:
         """The text that each row is of."""
         return list(map(_id_of, self.text_ids))
+
+    def may_hold(self, folded: str, most: int) -> list[UUID] | None:
+        """Return the items whose texts may hold these folded letters, and no others do; None beyond `most`."""
+        found = may_hold(self.letters, folded)
+        found[self.gone] = False
+        if np.count_nonzero(found) + len(self.aside) > most:
+            return None
+        aside = [UUID(bytes=item) for item in self.aside]
+        return [*map(_id_of, self.item_ids[found]), *aside]
 
     def nearest(
         self, query: NDArray[np.float32], curve: Calibration, *, at_least: float, most: int
@@ -106,20 +121,24 @@ class VectorMatrix:
         self._items: Ids = np.empty((0, 2), _HALF)
         self._texts: Ids = np.empty((0, 2), _HALF)
         self._there: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._letters: Letters = np.empty((0, WORDS), _HALF)
+        self._aside: set[bytes] = set()
         self._size = 0
         self._expected = 0
 
     @property
     def nbytes(self) -> int:
         """About how much memory it takes."""
-        arrays = (self._rows, self._items, self._texts, self._there)
+        arrays = (self._rows, self._items, self._texts, self._there, self._letters)
         return sum(array.nbytes for array in arrays)
 
     def snapshot(self) -> Snapshot:
         """Return what it holds now."""
         size = self._size
         gone = np.flatnonzero(~self._there[:size])
-        return Snapshot(self.model, self._rows[:size], self._items[:size], self._texts[:size], gone)
+        rows, items, texts = self._rows[:size], self._items[:size], self._texts[:size]
+        letters, aside = self._letters[:size], tuple(self._aside)
+        return Snapshot(self.model, rows, items, texts, gone, letters, aside)
 
     def expect(self, rows: int) -> None:
         """Make room for so many rows at the first ones, and not again and again."""
@@ -127,6 +146,7 @@ class VectorMatrix:
 
     def apply(self, changes: Changes) -> None:
         """Take changes in, of each item one."""
+        self._aside.difference_update(_split(changes.items) if self._aside else ())
         if self._size and changes.vectors:
             self._there[self._places(changes.items)] = False
             if np.count_nonzero(self._there[: self._size]) < (1 - _MOST_GONE) * self._size:
@@ -142,6 +162,8 @@ class VectorMatrix:
             self._make_room(max(self._expected, _FIRST))
         size = self._rows.shape[1] * _KEPT.itemsize
         fitting = [place for place, vector in enumerate(vectors) if vector and len(vector) == size]
+        if len(fitting) != len(vectors):
+            self._put_aside(changes, size)
         if not fitting:
             return
         start, end = self._size, self._size + len(fitting)
@@ -151,15 +173,23 @@ class VectorMatrix:
         self._rows[start:end] = np.frombuffer(packed, _KEPT).reshape(len(fitting), -1)
         self._items[start:end] = _ids(changes.items)[fitting]
         self._texts[start:end] = _ids(changes.texts)[fitting]
+        letters = changes.letters or [None] * len(vectors)
+        self._letters[start:end] = unpacked([letters[place] for place in fitting])
         self._there[start:end] = True
         self._size = end
+
+    def _put_aside(self, changes: Changes, size: int) -> None:
+        """Remember which items have a vector that is like no other's: of zeros, or of another size."""
+        for item, vector in zip(_split(changes.items), changes.vectors, strict=True):
+            if vector is not None and (not vector or len(vector) != size):
+                self._aside.add(item)
 
     def _places(self, items: bytes) -> list[int]:
         """Where these items are, of those that are there."""
         # First by the half of an id that hardly two share, for all rows at once.
         alike = np.isin(self._items[: self._size, 1], _ids(items)[:, 1])
         places = np.flatnonzero(alike & self._there[: self._size]).tolist()
-        wanted = {items[start : start + _ID] for start in range(0, len(items), _ID)}
+        wanted = set(_split(items))
         return [place for place in places if self._items[place].tobytes() in wanted]
 
     def _make_room(self, rows: int) -> None:
@@ -169,12 +199,14 @@ class VectorMatrix:
         self._items = _longer(self._items[:size], more)
         self._texts = _longer(self._texts[:size], more)
         self._there = _longer(self._there[:size], more)
+        self._letters = _longer(self._letters[:size], more)
 
     def _leave_out(self) -> None:
         """Begin anew with what is still there, beside what snapshots hold."""
         kept = np.flatnonzero(self._there[: self._size])
         self._rows, self._there = self._rows[kept], self._there[kept]
         self._items, self._texts = self._items[kept], self._texts[kept]
+        self._letters = self._letters[kept]
         self._size = len(kept)
 
 
@@ -182,6 +214,10 @@ def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
     made = np.empty((len(array) + more, *array.shape[1:]), array.dtype)
     made[: len(array)] = array
     return made
+
+
+def _split(packed: bytes) -> list[bytes]:
+    return [packed[start : start + _ID] for start in range(0, len(packed), _ID)]
 
 
 def _ids(packed: bytes) -> Ids:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from memoranda.search.calibration import Calibration
 from memoranda.search.embedders.choice import Embedders
-from memoranda.search.vectors.cache import Seen, VectorCache
+from memoranda.search.vectors.cache import VectorCache
+from memoranda.search.vectors.holders import Holders
 from memoranda.search.vectors.matrix import Hit, Snapshot
 from memoranda.search.vectors.queries import QueryVectors
 from memoranda.settings import MEGABYTE
@@ -29,12 +30,14 @@ SMALL: Final = 1_000_000
 class Nearest(NamedTuple):
     """What is near a query, best first; equal scores go by id. `model` found it.
 
-    `bare` says that there was no vector to compare with, so that nothing could be near.
+    `bare` says that there was no vector to compare with, so that nothing could be near. `holders`
+    are a help to find what holds letters.
     """
 
     hits: list[Hit]
     model: str
     bare: bool = False
+    holders: Holders | None = None
 
 
 class AtHand(NamedTuple):
@@ -44,13 +47,13 @@ class AtHand(NamedTuple):
     anything has changed: so a search mostly needs no other.
     """
 
-    collection: str
-    seen: Seen
+    holders: Holders
     compare: Callable[[], Nearest]
 
     def nearest(self, tx: Transaction) -> Nearest | None:
         """Return what `Vectors.nearest` would, or None where it has to be asked, as something has changed."""
-        return self.compare() if self.seen.is_all(tx, self.collection) else None
+        seen, collection = self.holders.seen, self.holders.collection
+        return self.compare() if seen.is_all(tx, collection) else None
 
 
 class Vectors:
@@ -97,8 +100,9 @@ class Vectors:
         if vector is None or not _fits(snapshot, len(vector)):
             return None
         curve = embedder.calibration
-        compare = partial(_compare, snapshot, vector, curve, at_least=at_least, most=most)
-        return AtHand(self.collection, seen, compare)
+        holders = Holders(self.collection, seen, snapshot)
+        compare = partial(_compare, holders, vector, curve, at_least=at_least, most=most)
+        return AtHand(holders, compare)
 
     async def nearest(
         self, organization_id: UUID, query: str, *, at_least: float, most: int
@@ -108,11 +112,12 @@ class Vectors:
         None where no embedder answers in time, and until there are vectors of a model that has one.
         The items are not filtered: whoever shows them asks what they say now, and for whom.
         """
-        snapshot = await self._cache.fresh(organization_id)
-        if snapshot is None or snapshot.model != self.models[0]:
+        held = await self._cache.brought_up(organization_id)
+        if held is None or held.snapshot.model != self.models[0]:
             self._notice(organization_id)
-        if snapshot is None:
+        if held is None:
             return Nearest([], self.models[0], bare=True)
+        seen, snapshot = held
         embedder = self.embedders.of(snapshot.model)
         if embedder is None:
             return None
@@ -120,7 +125,8 @@ class Vectors:
         if vector is None or not _fits(snapshot, len(vector)):
             return None
         curve = embedder.calibration
-        compare = partial(_compare, snapshot, vector, curve, at_least=at_least, most=most)
+        holders = Holders(self.collection, seen, snapshot)
+        compare = partial(_compare, holders, vector, curve, at_least=at_least, most=most)
         if snapshot.rows.size <= SMALL:
             return compare()
         return await to_thread.run_sync(compare, abandon_on_cancel=True)
@@ -149,16 +155,18 @@ class Vectors:
 
 
 def _compare(
-    snapshot: Snapshot,
+    holders: Holders,
     query: NDArray[np.float32],
     curve: Calibration,
     *,
     at_least: float,
     most: int,
 ) -> Nearest:
+    snapshot = holders.snapshot
     if len(snapshot.rows) == len(snapshot.gone):
         return Nearest([], snapshot.model, bare=True)
-    return Nearest(snapshot.nearest(query, curve, at_least=at_least, most=most), snapshot.model)
+    hits = snapshot.nearest(query, curve, at_least=at_least, most=most)
+    return Nearest(hits, snapshot.model, holders=holders)
 
 
 def _fits(snapshot: Snapshot, size: int) -> bool:

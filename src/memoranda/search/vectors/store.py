@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BindParameter, bindparam, delete, func, select, update
+from sqlalchemy import BindParameter, bindparam, delete, false, func, select, true, update
 
 from memoranda.search.vectors.matrix import Changes
 from memoranda.storage import Row, Transaction, id_bytes, one_of, upsert
@@ -33,25 +33,46 @@ _UNMADE = _OF_MODEL & _OF.vector.is_(None) & (_OF.failures != DROPPED)
 
 NEXT_STAMP: Final = upsert(search_models, ["scope_id", "collection"], add=["stamp"])
 FIRST_TURN: Final = NEXT_STAMP.returning(search_models.c.model, search_models.c.stamp)
+# What is wanted of another model alone is lacking among the items of the serving one.
+NEXT_STAMP_OF: Final = upsert(
+    search_models, ["scope_id", "collection"], add=["stamp"], still={"whole": "model"}
+)
+NOT_WHOLE: Final = (
+    update(search_models)
+    .where(search_models.c.collection == _collection, search_models.c.whole)
+    .values(whole=false())
+)
+WHOLE: Final = (
+    update(search_models)
+    .where(
+        search_models.c.collection == _collection,
+        search_models.c.model == _model,
+        ~search_models.c.whole,
+    )
+    .values(whole=true())
+)
 TURN: Final = (
     update(search_models)
     .where(search_models.c.collection == _collection)
     .values(stamp=search_models.c.stamp + bindparam("more"))
     .returning(search_models.c.model, search_models.c.stamp)
 )
-SERVING: Final = select(search_models.c.model, search_models.c.stamp, search_models.c.since).where(
-    search_models.c.collection == _collection
-)
+SERVING: Final = select(
+    search_models.c.model, search_models.c.stamp, search_models.c.since, search_models.c.whole
+).where(search_models.c.collection == _collection)
 FLIP: Final = (
     update(search_models)
     .where(search_models.c.collection == _collection, search_models.c.model == _model)
-    .values(model=bindparam("to_model"), since=bindparam("now"))
+    .values(model=bindparam("to_model"), since=bindparam("now"), whole=false())
 )
 
 WANT: Final = upsert(
     search_vectors,
     ["scope_id", "collection", "item_id", "model"],
-    set_=["text_id", "vector", "stamp", "failures", "retry_at", "lease_owner", "lease_until"],
+    set_=[
+        *("text_id", "vector", "letters", "stamp"),
+        *("failures", "retry_at", "lease_owner", "lease_until"),
+    ],
 )
 # Its stamp is the one that the transaction has just dealt out, without a round trip that fetches it.
 WANT_NEXT: Final = WANT.values(
@@ -64,6 +85,7 @@ DROP: Final = (
     .where(_OF_ITEM)
     .values(
         vector=None,
+        letters=None,
         failures=DROPPED,
         retry_at=bindparam("now"),
         stamp=bindparam("new_stamp"),
@@ -82,10 +104,12 @@ RENAME: Final = (
         lease_until=None,
     )
 )
-OF_ITEM: Final = select(_OF.model, _OF.vector, _OF.failures, _OF.retry_at).where(_OF_ITEM)
+OF_ITEM: Final = select(_OF.model, _OF.vector, _OF.letters, _OF.failures, _OF.retry_at).where(
+    _OF_ITEM
+)
 
 MADE_SINCE: Final = (
-    select(_OF.item_id, _OF.text_id, _OF.vector, _OF.stamp)
+    select(_OF.item_id, _OF.text_id, _OF.vector, _OF.stamp, _OF.letters)
     .where(_OF_MODEL, _OF.stamp > bindparam("after"))
     .order_by(_OF.stamp)
     .limit(bindparam("most"))
@@ -126,11 +150,15 @@ DELETE: Final = delete(search_vectors).where(_OF_MODEL, one_of(_OF.item_id, "ite
 
 
 class Serving(NamedTuple):
-    """The model whose vectors answer searches, since when, and the last stamp that was dealt out."""
+    """The model whose vectors answer searches, since when, and the last stamp that was dealt out.
+
+    `whole` says that every item has a row of that model for its present text.
+    """
 
     model: str
     stamp: int
     since: datetime
+    whole: bool
 
 
 class Progress(NamedTuple):
@@ -142,20 +170,29 @@ class Progress(NamedTuple):
 
 
 def want(
-    tx: Transaction, collection: str, item_id: UUID, text_id: UUID, models: Sequence[str]
+    tx: Transaction,
+    collection: str,
+    item_id: UUID,
+    text_id: UUID,
+    models: Sequence[str],
+    *,
+    fresh: bool = False,
 ) -> None:
     """Have the vector of an item's text made; that of the text that it had before goes at once.
 
     `models` are those with an embedder, the one to use first. Made are vectors of that one and of the
-    one that serves now. Without models this does nothing: what the item says then is found when there
-    is an embedder again.
+    one that serves now; that of another model goes. `fresh` says that the item has no vector of any.
+    Without models this does nothing: see `leave_out`.
     """
     if not models:
         return
-    if len(models) == 1:
+    if len(models) == 1 and fresh:
         _want_next(tx, collection, item_id, text_id, models[0])
     else:
         serving, stamp = turn(tx, collection, 1, first=models[0])
+        if serving not in models:
+            tx.send(DROP, in_collection=collection, of_item=item_id, now=tx.now, new_stamp=stamp)
+            tx.send(NOT_WHOLE, in_collection=collection)
         _want(tx, collection, [item_id], [text_id], models[0], last=stamp)
         if serving != models[0] and serving in models:
             _want(tx, collection, [item_id], [text_id], serving, last=stamp)
@@ -168,6 +205,19 @@ def want_again(tx: Transaction, collection: str, model: str, texts: Mapping[UUID
         _, last = turn(tx, collection, len(texts), first=model)
         _want(tx, collection, list(texts), list(texts.values()), model, last=last)
         signal(tx, EMBEDDING)
+
+
+def leave_out(tx: Transaction, collection: str) -> None:
+    """Say that an item has a text that no vector is wanted of, so that not all of them have a row."""
+    tx.send(NOT_WHOLE, in_collection=collection)
+
+
+def be_whole(tx: Transaction, collection: str, model: str) -> None:
+    """Say that every item has a row of its present text, if this model serves.
+
+    Whoever says so has had its `turn`, and has looked for items without a row after that.
+    """
+    tx.run(WHOLE, in_collection=collection, of_model=model)
 
 
 def drop(tx: Transaction, collection: str, item_ids: Sequence[UUID]) -> None:
@@ -214,8 +264,9 @@ def changes(tx: Transaction, collection: str, model: str, after: int, most: int)
     """
     statement = MADE_SINCE if after else MADE
     rows = tx.plain(statement, in_collection=collection, of_model=model, after=after, most=most)
-    items, texts, vectors, stamps = zip(*rows, strict=True) if rows else ((), (), (), (after,))
-    return Changes(id_bytes(items), id_bytes(texts), vectors, stamps[-1])
+    nothing = (), (), (), (after,), ()
+    items, texts, vectors, stamps, letters = zip(*rows, strict=True) if rows else nothing
+    return Changes(id_bytes(items), id_bytes(texts), vectors, stamps[-1], letters)
 
 
 def rows_of(tx: Transaction, collection: str, model: str) -> int:
@@ -299,7 +350,7 @@ def _turn_if_any(tx: Transaction, collection: str, stamps: int) -> Row | None:
 
 def _want_next(tx: Transaction, collection: str, item_id: UUID, text_id: UUID, model: str) -> None:
     """`turn` and `_want` where no model but this is asked for, so that it is the same which one serves."""
-    tx.send(NEXT_STAMP, collection=collection, model=model, stamp=1, since=tx.now)
+    tx.send(NEXT_STAMP_OF, collection=collection, model=model, stamp=1, since=tx.now)
     named = {"item_id": item_id, "text_id": text_id, "in_collection": collection}
     tx.send(WANT_NEXT, **named, **_unmade(collection, model))
 
@@ -321,5 +372,5 @@ def _want(
 
 def _unmade(collection: str, model: str) -> dict[str, object]:
     """The state of a vector that nobody has made or makes."""
-    made = {"vector": None, "failures": 0, "retry_at": None}
+    made = {"vector": None, "letters": None, "failures": 0, "retry_at": None}
     return {"collection": collection, "model": model, **made, **_FREE}

@@ -6,6 +6,8 @@ from memoranda.storage.tables.access import agents, api_keys, organizations, rat
 from memoranda.storage.tables.base import METADATA
 from memoranda.storage.tables.briefs import context_policies
 from memoranda.storage.tables.conversations import conversation_messages, conversations
+from memoranda.storage.tables.definitions import definition_viewers, definitions
+from memoranda.storage.tables.dossier import dossier_sections, dossiers
 from memoranda.storage.tables.jobs import schedules, work_signals
 from memoranda.storage.tables.knowledge import (
     knowledge_chunks,
@@ -19,7 +21,16 @@ from memoranda.storage.tables.memories import (
     memory_revisions,
     purged_memories,
 )
-from memoranda.storage.tables.runs import activities, event_counters, events, run_logs, runs
+from memoranda.storage.tables.runs import (
+    activities,
+    event_counters,
+    events,
+    run_block_items,
+    run_blocks,
+    run_logs,
+    run_refs,
+    runs,
+)
 from memoranda.storage.tables.search import (
     search_documents,
     search_models,
@@ -62,6 +73,10 @@ __all__ = [
     "context_policies",
     "conversation_messages",
     "conversations",
+    "definition_viewers",
+    "definitions",
+    "dossier_sections",
+    "dossiers",
     "event_counters",
     "events",
     "key_spaces",
@@ -75,7 +90,10 @@ __all__ = [
     "organizations",
     "purged_memories",
     "rate_windows",
+    "run_block_items",
+    "run_blocks",
     "run_logs",
+    "run_refs",
     "runs",
     "schedules",
     "search_documents",

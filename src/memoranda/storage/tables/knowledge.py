@@ -33,6 +33,7 @@ knowledge_sources = table(
     name_column("title"),
     name_column("uri", nullable=True),
     name_column("object_key", nullable=True),
+    Column("summary", Text()),
     Column("digest", String(64), nullable=False),
     name_column("status"),
     name_column("reason", nullable=True),

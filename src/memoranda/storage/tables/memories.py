@@ -215,6 +215,7 @@ memory_proposals = table(
     Column("tags", Json(), nullable=False),
     time_column("expires_at", nullable=True),
     Column("folded_digest", LargeBinary()),
+    Column("subject_refs", Json(), nullable=False, server_default=text("'[]'")),
     Column("merges", Json(), nullable=False),
     Column("memory_id", Uuid()),
     Column("origin", String(), nullable=False),

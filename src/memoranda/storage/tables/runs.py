@@ -8,11 +8,14 @@ from sqlalchemy import (
     Index,
     PrimaryKeyConstraint,
     String,
+    Text,
     UniqueConstraint,
     Uuid,
+    text,
 )
 
 from memoranda.storage.tables.base import (
+    count_column,
     id_column,
     name_column,
     organization_column,
@@ -32,6 +35,13 @@ runs = table(
     name_column("status"),
     Column("input", Json()),
     time_column("created_at"),
+    Column("result", Json()),
+    Column("waiting_reason", Text()),
+    Column("failure_reason", Text()),
+    count_column("stage"),
+    # NULL where it has not changed since it was created, as those from before there was a change.
+    time_column("updated_at", nullable=True),
+    time_column("ended_at", nullable=True),
     UniqueConstraint("organization_id", "id", name="runs_in_organization"),
     # Both columns each time, so that a run can't name another organization's rows.
     ForeignKeyConstraint(
@@ -53,6 +63,101 @@ runs = table(
         ondelete="CASCADE",
     ),
     Index("runs_by_age", "organization_id", "created_at", "id"),
+    # Lists go by the id, and what is looked back at by the time of creation.
+    Index("runs_by_status", "organization_id", "status", "id"),
+    *(
+        Index(
+            f"runs_of_{name}s",
+            f"{name}_id",
+            "organization_id",
+            "id",
+            sqlite_where=text(f"{name}_id IS NOT NULL"),
+            postgresql_where=text(f"{name}_id IS NOT NULL"),
+        )
+        for name in ("user", "agent", "parent")
+    ),
+    *(
+        Index(
+            f"runs_of_{name}s_by_age",
+            f"{name}_id",
+            "organization_id",
+            "created_at",
+            "id",
+            sqlite_where=text(f"{name}_id IS NOT NULL"),
+            postgresql_where=text(f"{name}_id IS NOT NULL"),
+        )
+        for name in ("user", "trigger")
+    ),
+)
+
+# What a run's result names, so that the runs about a row are found by an index. `created_at` is the
+# run's, and is fixed like it.
+run_refs = table(
+    "run_refs",
+    organization_column(),
+    Column("run_id", Uuid(), nullable=False),
+    count_column("ordinal", default=None),
+    name_column("kind"),
+    name_column("ref_id"),
+    time_column("created_at"),
+    PrimaryKeyConstraint("run_id", "ordinal", name="one_ref_per_place"),
+    ForeignKeyConstraint(
+        ["organization_id", "run_id"],
+        ["runs.organization_id", "runs.id"],
+        name="a_ref_stays_in_its_organization",
+        ondelete="CASCADE",
+    ),
+    Index("run_refs_by_row", "organization_id", "kind", "ref_id", "created_at"),
+)
+
+# The block of text that a run was given, one row for each stage that had one built. What is
+# erased leaves a row without its text, so that nobody takes it for one that never was.
+run_blocks = table(
+    "run_blocks",
+    organization_column(),
+    Column("run_id", Uuid(), nullable=False),
+    count_column("stage", default=None),
+    Column("conversation_id", Uuid()),
+    Column("text", Text()),
+    Column("digest", String()),
+    count_column("tokens", default=None),
+    Column("policy", Json(), nullable=False),
+    Column("account", Json()),
+    Column("explain", Json()),
+    time_column("built_at"),
+    PrimaryKeyConstraint("run_id", "stage", name="one_block_per_stage"),
+    ForeignKeyConstraint(
+        ["organization_id", "run_id"],
+        ["runs.organization_id", "runs.id"],
+        name="a_block_stays_in_its_organization",
+        ondelete="CASCADE",
+    ),
+    Index(
+        "run_blocks_of_conversations",
+        "conversation_id",
+        "organization_id",
+        "built_at",
+        sqlite_where=text("conversation_id IS NOT NULL"),
+        postgresql_where=text("conversation_id IS NOT NULL"),
+    ),
+)
+
+# The rows that a block was offered, by which the blocks that hold an erased one are found.
+run_block_items = table(
+    "run_block_items",
+    organization_column(),
+    Column("run_id", Uuid(), nullable=False),
+    count_column("stage", default=None),
+    name_column("kind"),
+    name_column("ref_id"),
+    PrimaryKeyConstraint("run_id", "stage", "kind", "ref_id", name="one_item_per_row_of_a_block"),
+    ForeignKeyConstraint(
+        ["run_id", "stage"],
+        ["run_blocks.run_id", "run_blocks.stage"],
+        name="an_item_belongs_to_its_block",
+        ondelete="CASCADE",
+    ),
+    Index("run_block_items_by_row", "organization_id", "kind", "ref_id"),
 )
 
 run_logs = table(

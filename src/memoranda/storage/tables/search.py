@@ -2,12 +2,14 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Index,
     LargeBinary,
     PrimaryKeyConstraint,
     String,
     Uuid,
+    false,
     text,
 )
 
@@ -75,6 +77,7 @@ search_totals = table(
 
 # One vector per text and model; without its vector, the row is the work of making it. `text_id` is the
 # revision whose text it is of, and `stamp` grows with every change, so that a cache reads only what is new.
+# `letters` tells what the text can't hold; it comes with the vector, and later in rows from before it was there.
 search_vectors = table(
     "search_vectors",
     _scope_column(),
@@ -83,6 +86,7 @@ search_vectors = table(
     Column("model", String(), nullable=False),
     Column("text_id", Uuid(), nullable=False),
     Column("vector", LargeBinary()),
+    Column("letters", LargeBinary()),
     Column("stamp", BigInteger(), nullable=False),
     count_column("failures"),
     time_column("retry_at", nullable=True),
@@ -101,11 +105,20 @@ search_vectors = table(
         sqlite_where=text("vector IS NULL"),
         postgresql_where=text("vector IS NULL"),
     ),
+    Index(
+        "letters_to_make",
+        "scope_id",
+        "collection",
+        "model",
+        "item_id",
+        sqlite_where=text("vector IS NOT NULL AND letters IS NULL"),
+        postgresql_where=text("vector IS NOT NULL AND letters IS NULL"),
+    ),
     tenancy=_TENANCY,
 )
 
 # The model whose vectors answer searches, and the last stamp given out. A switch of models ends in one
-# change of this row.
+# change of this row. `whole` says that every item has a row of that model for its present text.
 search_models = table(
     "search_models",
     _scope_column(),
@@ -113,6 +126,7 @@ search_models = table(
     Column("model", String(), nullable=False),
     Column("stamp", BigInteger(), nullable=False),
     time_column("since"),
+    Column("whole", Boolean(), nullable=False, server_default=false()),
     PrimaryKeyConstraint("scope_id", "collection", name="one_model_per_collection"),
     tenancy=_TENANCY,
 )

@@ -8,8 +8,10 @@ from memoranda.surfaces.cli import (
     access,
     briefs,
     conversations,
+    definitions,
     demo,
     doctor,
+    dossier,
     embedder,
     exchange,
     exits,
@@ -23,6 +25,7 @@ from memoranda.surfaces.cli import (
     removal,
     runs,
     serve,
+    state,
     tools,
 )
 from memoranda.surfaces.cli.help import PlainRoot
@@ -87,6 +90,9 @@ app.add_typer(conversations.conversations, name="conversations")
 app.add_typer(embedder.embedder, name="embedder")
 app.add_typer(briefs.policies, name="policies")
 app.add_typer(runs.runs, name="runs")
+app.add_typer(dossier.dossier, name="dossier")
+app.add_typer(definitions.definitions, name="definitions")
+app.add_typer(state.state, name="state")
 app.add_typer(access.organizations, name="organizations")
 app.add_typer(access.users, name="users")
 app.add_typer(access.agents, name="agents")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 QUERY: Final = "How does Memoranda decide what fits into a brief, and what happens to the rest?"
 BUDGET: Final = 700
 SOUGHT: Final = "When do new versions come out?"
+ABOUT_A_DEAL: Final = "What do I have to know before I call Harbor Couriers about their order?"
+DEAL_BUDGET: Final = 400
 PROPOSED: Final = "Ada is on holiday in May."
 PACKAGED: Final = "documentation"
 STARTED_BY: Final = "DEV_SCRIPT"
@@ -58,11 +60,15 @@ def demo(choices: Choices) -> Answer:
     with TemporaryDirectory(prefix="memoranda-demo-") as folder:
         database = str(Path(folder) / "demo.db")
         chosen = Choices(db=database, as_json=choices.as_json)
-        return asyncio.run(_shown(chosen, pages()))
+        return asyncio.run(_shown(chosen, pages(), Path(folder)))
 
 
-async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
-    async with opened(choices) as at:
+async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]", folder: Path) -> Answer:
+    from memoranda.state.sample.store import make_company
+
+    state = str(make_company(folder))
+    settings = choices.settings().model_copy(update={"state": state})
+    async with opened(choices, settings=settings) as at:
         sources = [await _taken_in(at, name, content) for name, content in pages]
         await _told(at)
         found = await at.memoranda.memories.search(at.who, SOUGHT)
@@ -73,6 +79,7 @@ async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
             at.who, QUERY, user_id=await at.user_id("ada"), budget=BUDGET, explain=True
         )
         policy = (await at.memoranda.briefs.policy(at.who, briefs.DEFAULT_POLICY)).policy
+        deal = await _about_a_deal(at)
     value = {
         "documents": sources,
         "facts": [vars(fact) for fact in FACTS],
@@ -81,8 +88,9 @@ async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]") -> Answer:
         "query": QUERY,
         "budget": BUDGET,
         "brief": brief,
+        "brief_of_a_deal": deal,
     }
-    return Answer(value, lambda: _drawn(sources, (found, recalled), (brief, policy)))
+    return Answer(value, lambda: _drawn(sources, (found, recalled), (brief, policy), deal))
 
 
 def pages() -> list[tuple[str, bytes]]:
@@ -114,10 +122,37 @@ async def _told(at: Session) -> None:
     await at.memoranda.worker.drain(at.who.organization_id)
 
 
+async def _about_a_deal(at: Session) -> "ContextBrief":
+    """A brief from rows of an application's own database, and what is remembered of one of them."""
+    from memoranda.state.sample.store import COMPANY, DEAL
+    from memoranda.words.ref import ResourceRef
+
+    deal = ResourceRef(kind="crm.deal", id=DEAL)
+    company = ResourceRef(kind="crm.company", id=COMPANY)
+    await at.memoranda.memories.remember(
+        at.who,
+        "Harbor Couriers sign nothing before their works council has met.",
+        title="How they buy",
+        about=company,
+        attribute="observation.buying",
+    )
+    sources = [
+        {"name": "application", "token_budget": DEAL_BUDGET},
+        {"name": "memory", "token_budget": 100},
+    ]
+    return await at.memoranda.briefs.build(
+        at.who,
+        ABOUT_A_DEAL,
+        entities=[deal, company],
+        policy={"sources": sources, "total_token_budget": DEAL_BUDGET},
+    )
+
+
 def _drawn(
     sources: "list[Source]",
     memories: "tuple[MemorySearch, Recall]",
     built: "tuple[ContextBrief, ContextPolicy]",
+    deal: "ContextBrief",
 ) -> "Iterator[RenderableType]":
     chunks = sum(source.chunks for source in sources)
     yield _heading(f"1. Knowledge: {len(sources)} documents, {chunks} passages")
@@ -132,6 +167,9 @@ def _drawn(
     yield _heading(f"4. A brief of at most {BUDGET} tokens for Ada's question")
     yield Text(f"{QUERY}\n", style="italic")
     yield from briefs.drawn(*built, BUDGET, everything=False)
+    yield _heading("5. A brief about a deal, from the rows of an application's own database")
+    yield Text(f"{ABOUT_A_DEAL}\n", style="italic")
+    yield Text(deal.text)
     yield _heading("Your turn")
     for words in ("knowledge add FILE", "remember TEXT", "memories search WORDS", "brief QUESTION"):
         yield Text(f"{called()} {words}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 knowledge = group("Documents that runs may be told about: add, search, list them.")
 
-SourceKind = Literal["text", "markdown", "transcript"]
+SourceKind = Literal["text", "markdown", "transcript", "pdf", "docx", "html", "csv"]
 Platform = Annotated[
     bool,
     typer.Option("--platform", help="A document for every organization of this database."),
@@ -38,15 +38,15 @@ async def add_documents(
     at: Session,
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="Files in UTF-8, or - for standard input."),
+        typer.Argument(metavar="FILE", help="Files, or - for standard input; text is in UTF-8."),
     ],
     *,
     kind: Annotated[
         SourceKind | None,
         typer.Option(
             "--kind",
-            metavar="text|markdown|transcript",
-            help="What it is; told from the file's ending without it. "
+            metavar="text|markdown|transcript|pdf|docx|html|csv",
+            help="What it is; told from the file's bytes and ending without it. "
             "A transcript has one JSON object a line.",
         ),
     ] = None,
@@ -87,14 +87,15 @@ async def _add(
     platform: bool,
     uri: str | None,
 ) -> "Source":
-    from memoranda.knowledge.extract import kind_of, uri_of
+    from memoranda.knowledge.extract import uri_of
 
     is_file = file != STANDARD_INPUT
     name = PurePath(file).name if is_file else "standard input"
     return await at.memoranda.knowledge.add(
         at.whose(platform=platform),
         read_bytes(file, most=at.memoranda.settings.max_upload_bytes),
-        kind=kind or kind_of(name),
+        kind=kind,
+        filename=name,
         title=title or name,
         uri=uri or (uri_of(file) if is_file else None),
         platform=platform,
@@ -154,6 +155,25 @@ async def show_document(at: Session, source_id: SourceId) -> Answer:
     """Show how far a document is."""
     source = await at.memoranda.knowledge.get(at.who, source_id)
     return Answer(source, lambda: [card(dict(source))])
+
+
+@verb(knowledge, "describe")
+async def describe_document(
+    at: Session,
+    source_id: SourceId,
+    summary: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUMMARY", help="What it is about, in a sentence; empty takes it back."
+        ),
+    ],
+    platform: Platform = False,
+) -> Answer:
+    """Say what a document is about, as the dossier tells it."""
+    source = await at.memoranda.knowledge.describe(
+        at.whose(platform=platform), source_id, summary=summary.strip() or None
+    )
+    return Answer(source, lambda: [card({"described": source.id, "summary": source.summary})])
 
 
 @verb(knowledge, "retry")

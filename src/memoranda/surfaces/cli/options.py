@@ -86,7 +86,7 @@ Trigger = Annotated[
 Run = Annotated[
     UUID | None,
     typer.Option(
-        "--run", metavar="ID", parser=id_of("`memoranda runs create`"), help="The run that asks."
+        "--run", metavar="ID", parser=id_of("`memoranda runs list`"), help="The run that asks."
     ),
 ]
 Conversation = Annotated[

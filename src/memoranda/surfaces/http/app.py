@@ -18,6 +18,8 @@ from memoranda.surfaces.http import (
     access,
     briefs,
     conversations,
+    definitions,
+    dossier,
     events,
     exchange,
     health,
@@ -26,6 +28,7 @@ from memoranda.surfaces.http import (
     proposals,
     removal,
     runs,
+    state,
     tools,
 )
 from memoranda.surfaces.http.beside import Beside, route_to
@@ -44,7 +47,10 @@ ROOMS: Final[tuple[APIRouter, ...]] = (
     conversations.routes,
     runs.routes,
     events.routes,
+    state.routes,
     tools.routes,
+    dossier.routes,
+    definitions.routes,
     access.routes,
     health.routes,
 )

@@ -7,7 +7,6 @@ from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
 from memoranda.knowledge.errors import DocumentTooLarge
-from memoranda.knowledge.extract import kind_of
 from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourceStatus
 from memoranda.knowledge.service import MOST_LISTED, MOST_RESULTS, MOST_SOURCES
 from memoranda.surfaces.http.credentials import Caller
@@ -20,7 +19,7 @@ from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=Operation)
 
-FIELDS: Final = ("file", "kind", "title", "uri", "object_key", "platform")
+FIELDS: Final = ("file", "kind", "title", "uri", "object_key", "summary", "platform")
 
 
 class SourceTaken(BaseModel):
@@ -28,6 +27,12 @@ class SourceTaken(BaseModel):
 
     id: UUID
     status: SourceStatus
+
+
+class Described(Body):
+    """What a source is about, in at most 1,000 characters; null takes that back."""
+
+    summary: str | None
 
 
 class SearchToDo(Body):
@@ -49,9 +54,12 @@ async def add_source(
     *,
     file: Annotated[UploadFile, File(description="The document.")],
     title: Annotated[str | None, Form(description="Without one, the file's name.")] = None,
-    kind: Annotated[SourceKind | None, Form(description="Told from the name if left out.")] = None,
+    kind: Annotated[
+        SourceKind | None, Form(description="Told from the bytes and the name if left out.")
+    ] = None,
     uri: Annotated[str | None, Form(description="Where it comes from.")] = None,
     object_key: Annotated[str | None, Form(description="What the host calls it.")] = None,
+    summary: Annotated[str | None, Form(description="What it is about, in a sentence.")] = None,
     platform: Annotated[bool, Form(description="For every organization; the operator's.")] = False,
 ) -> SourceTaken:
     """Put a document in line to be taken in. GET the source to see how it goes."""
@@ -59,10 +67,12 @@ async def add_source(
     source = await product.knowledge.add(
         who,
         await file.read(),
-        kind=kind or (kind_of(file.filename) if file.filename else None),
+        kind=kind,
+        filename=file.filename or None,
         title=title or file.filename or "",
         uri=uri,
         object_key=object_key,
+        summary=summary,
         platform=platform,
     )
     product.worker.wake()
@@ -97,6 +107,15 @@ async def list_sources(
 async def get_source(source_id: UUID, who: Caller, product: Product) -> Source:
     """Get a source: its status, the reason why it failed, how far it is."""
     return await product.knowledge.get(who, source_id)
+
+
+@routes.put("/sources/{source_id}/summary")
+@raises(ReadOnly)
+async def describe_source(
+    source_id: UUID, body: Described, who: Caller, product: Product
+) -> Source:
+    """Say what a source is about, as the dossier tells it."""
+    return await product.knowledge.describe(who, source_id, summary=body.summary)
 
 
 @routes.post("/sources/{source_id}/retry", status_code=202)

@@ -32,6 +32,7 @@ from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
 from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, OverLimit, ReadOnly
 from memoranda.words.page import Page
+from memoranda.words.ref import ResourceRef
 
 routes = APIRouter(prefix="/v1", tags=["memories"], route_class=Operation)
 
@@ -47,6 +48,7 @@ class Said(Body):
     tags: tuple[str, ...] = ()
     expires_at: Moment | None = None
     attribute: str | None = None
+    about: ResourceRef | None = None
     run_id: UUID | None = None
     conversation_id: UUID | None = None
 

@@ -1,16 +1,15 @@
 """What routes share: lists, and the cursors, times and numbers that requests are read with."""
 
-import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from fastapi import Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Strict
 
+from memoranda.words.inputs import is_written_time
+
 LARGEST: Final = 2**31 - 1
 """The largest number that a column of the database holds."""
-
-_NUMERAL: Final = re.compile(r"[+-]?[0-9._]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 
 Number = Annotated[int, Strict()]
 """A whole number that the body writes as one: neither a text nor true."""
@@ -52,8 +51,7 @@ def _in_utc(time: datetime) -> datetime:
 
 
 def _written(time: object) -> object:
-    """A number would be taken for seconds since 1970, or for milliseconds if it is large."""
-    if not isinstance(time, str) or _NUMERAL.fullmatch(time.strip()):
+    if not is_written_time(time):
         raise ValueError("Input should be a date and time with its zone, as a text")
     return time
 

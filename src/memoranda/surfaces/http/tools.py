@@ -15,7 +15,6 @@ from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
 from memoranda.tools.errors import (
     ApprovalsFull,
-    Erased,
     KeyReused,
     ToolDenied,
     TooManyToolCalls,
@@ -33,7 +32,7 @@ from memoranda.tools.models import (
     ToolPolicy,
     ToolSpace,
 )
-from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly
+from memoranda.words.errors import Conflict, DuplicateMemory, Erased, NotFound, ReadOnly
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/tools", tags=["tools"], route_class=Operation)

@@ -73,8 +73,8 @@ PRUNE: Final = delete(tool_approvals).where(one_of(a.id, "ids"))
 def wait(tx: Transaction, call: Call, *, caller: str, most: int) -> Written:
     """Let the call wait for a person; the memory that it is about is one that the caller may change.
 
-    Raises `NotFound`, `Refused` and `Conflict` as changing that memory would, and
-    `ApprovalsFull` where `most` wait. Listeners are told.
+    Raises `NotFound`, `Refused` and `Conflict` as changing that memory would, what the tool itself
+    can foresee, and `ApprovalsFull` where `most` wait. Listeners are told.
     """
     memory_id, who = call.tool.about(call.arguments), call.who
     # A space before a memory, and both before the inbox: whoever takes several takes them so.
@@ -82,6 +82,7 @@ def wait(tx: Transaction, call: Call, *, caller: str, most: int) -> Written:
         spaces.keep(tx, who.space.id)
     if memory_id is not None:
         permitted.hold(tx, who, memory_id)
+    call.tool.foresee(tx, who, call.arguments)
     _check_room(tx, most)
     row = {
         "id": new_id(),

@@ -4,12 +4,24 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from memoranda.tools.models import Input
+from memoranda.words.inputs import is_written_time
 
 MOST_LISTED = 50
 
+
+def _written(time: object) -> object:
+    if not is_written_time(time):
+        raise ValueError(
+            "This must be a date and time with its zone, such as 2027-01-31T09:00:00Z."
+        )
+    return time
+
+
+# Strict would refuse the text that the check before it hands on.
+Time = Annotated[datetime, Field(strict=False), BeforeValidator(_written)]
 Names = Annotated[list[str], Field(max_length=20)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED, description="At most so many, 1 to 50.")]
 Cursor = Annotated[
@@ -26,6 +38,13 @@ Version = Annotated[
 ]
 
 
+class About(Input):
+    """A row of the application."""
+
+    kind: Annotated[str, Field(description="Its kind, such as crm.company.")]
+    id: Annotated[str, Field(description="Its id.")]
+
+
 class Remember(Input):
     """Something to keep."""
 
@@ -36,7 +55,7 @@ class Remember(Input):
     category: Annotated[str | None, Field(description="One word for its kind.")] = None
     tags: Annotated[Names, Field(default_factory=list, description="Words to filter by later.")]
     expires_at: Annotated[
-        datetime | None,
+        Time | None,
         Field(description="When it stops being true: a time with a zone. Leave it out for never."),
     ] = None
     attribute: Annotated[
@@ -44,6 +63,13 @@ class Remember(Input):
         Field(
             description="What it is a value of, as observation.NAME or preference.NAME. A later "
             "memory with the same attribute replaces it."
+        ),
+    ] = None
+    about: Annotated[
+        About | None,
+        Field(
+            description="The row that it is about, as a brief or a result names it. It is shown only "
+            "while that row is there."
         ),
     ] = None
 
@@ -90,7 +116,7 @@ class Patch(Input):
     title: str | None = None
     category: str | None = None
     tags: Names | None = None
-    expires_at: datetime | None = None
+    expires_at: Time | None = None
 
 
 class Update(Input):

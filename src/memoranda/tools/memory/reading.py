@@ -1,12 +1,15 @@
 """What the memory tool reads."""
 
+from collections.abc import Set as AbstractSet
+from uuid import UUID
+
 from memoranda.access.models import Principal
 from memoranda.memories.finding.asked import MOST_FOUND
 from memoranda.memories.service import Memories
 from memoranda.tools.memory.answers import Listed, Recalled, ToolMemory, fitting
 from memoranda.tools.memory.inputs import Get, List, Recall
 from memoranda.tools.models import Course
-from memoranda.words.cursor import make_seen_cursor, read_seen_cursor
+from memoranda.words.cursor import MOST_SEEN, make_seen_cursor, read_seen_cursor
 
 
 class Reading:
@@ -26,7 +29,8 @@ class Reading:
         unseen = [each for each in found.results if each.memory.id not in seen]
         shown = fitting(list(map(ToolMemory.found, unseen[: asked.limit])), self._chars)
         more = len(shown) < len(unseen)
-        given = (*seen, *(each.id for each in shown))
+        there = {each.memory.id for each in found.results}
+        given = _named((*seen, *(each.id for each in shown)), there)
         return Recalled(
             memories=shown,
             semantic=found.semantic,
@@ -52,3 +56,14 @@ class Reading:
     async def get(self, who: Principal, asked: Get, _course: Course) -> ToolMemory:
         """One memory."""
         return ToolMemory.of(await self._memories.get(who, asked.memory_id))
+
+
+def _named(given: tuple[UUID, ...], there: AbstractSet[UUID]) -> tuple[UUID, ...]:
+    """Of what was given as much as a cursor can name: first of all what would else be given again.
+
+    Whoever forgets what each page brings is given more than that. What is not found any more is left
+    out, the longest given first.
+    """
+    too_many = max(0, len(given) - MOST_SEEN)
+    gone = set([each for each in given if each not in there][:too_many])
+    return tuple(each for each in given if each not in gone)

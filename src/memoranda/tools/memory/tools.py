@@ -52,6 +52,7 @@ def memory_tools(memories: Memories, ways: Ways, *, chars: int) -> list[Tool]:
             input=Update,
             answer=Written,
             write=writing.update,
+            foresee=writing.foresee_update,
             about=lambda asked: asked.memory_id,
         ),
         Tool(
@@ -60,6 +61,7 @@ def memory_tools(memories: Memories, ways: Ways, *, chars: int) -> list[Tool]:
             input=Forget,
             answer=Written,
             write=writing.forget,
+            foresee=writing.foresee_forget,
             about=lambda asked: asked.memory_id,
         ),
     ]

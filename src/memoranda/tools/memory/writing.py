@@ -2,18 +2,28 @@
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from memoranda.access.models import Principal, Role
 from memoranda.access.roles import organization_of
 from memoranda.memories import permitted
 from memoranda.memories.audience import audience_of
-from memoranda.memories.candidate import UNSET, Author, Candidate, candidate_input, edit_input
+from memoranda.memories.candidate import (
+    UNSET,
+    Author,
+    Candidate,
+    candidate_input,
+    check_future,
+    edit_input,
+)
 from memoranda.memories.models import Memory, Origin
 from memoranda.memories.proposals import inbox
 from memoranda.memories.ways import Ways
 from memoranda.storage import Transaction
-from memoranda.tools.memory.inputs import Forget, Patch, Remember, Update
+from memoranda.tools.memory.inputs import About, Forget, Patch, Remember, Update
 from memoranda.tools.models import Course, Outcome, Written
 from memoranda.words.errors import Invalid
+from memoranda.words.ref import ResourceRef
 
 
 class Writing:
@@ -62,6 +72,17 @@ class Writing:
         )
         return _done("It is changed.", memory)
 
+    def foresee_update(self, tx: Transaction, who: Principal, asked: Update) -> None:
+        """Raise what keeps the change from being made, whoever allows it: a version only grows."""
+        edit = edit_input(self._ways.limits.text_chars, **_patched(asked.patch))
+        if edit.expires_at is not UNSET:
+            check_future(tx.now, edit.expires_at)
+        _hold(tx, who, asked)
+
+    def foresee_forget(self, tx: Transaction, who: Principal, asked: Forget) -> None:
+        """Likewise."""
+        _hold(tx, who, asked)
+
     def forget(self, tx: Transaction, who: Principal, asked: Forget, course: Course) -> Written:
         """Forget it, so that a person may restore it."""
         memory = permitted.forget(
@@ -86,6 +107,7 @@ class Writing:
             tags=asked.tags,
             expires_at=asked.expires_at,
             attribute=asked.attribute,
+            about=_about(asked.about),
         )
 
 
@@ -100,6 +122,13 @@ def author_of(who: Principal, course: Course) -> Author:
     )
 
 
+def _about(named: About | None) -> ResourceRef | None:
+    try:
+        return None if named is None else ResourceRef(kind=named.kind, id=named.id)
+    except ValidationError:
+        raise Invalid("about names no row: give its kind and its id.", field="about") from None
+
+
 def _patched(patch: Patch) -> dict[str, Any]:
     """What the patch names, None too, which empties a field."""
     if not patch.model_fields_set:
@@ -112,6 +141,10 @@ def _patched(patch: Patch) -> dict[str, Any]:
     if "tags" in named and named["tags"] is None:
         named["tags"] = []
     return named
+
+
+def _hold(tx: Transaction, who: Principal, asked: Update | Forget) -> None:
+    permitted.hold(tx, who, asked.memory_id, expected_version=asked.expected_version)
 
 
 def _done(message: str, memory: Memory, outcome: Outcome = Outcome.DONE) -> Written:

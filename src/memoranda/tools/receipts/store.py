@@ -13,8 +13,9 @@ from sqlalchemy import bindparam, delete, func, select, update
 from memoranda.access.models import Principal
 from memoranda.storage import Row, StorageBusy, Transaction, contains, insert_or_ignore, one_of
 from memoranda.storage.tables import tool_receipts
-from memoranda.tools.errors import Erased, KeyReused
+from memoranda.tools.errors import KeyReused
 from memoranda.tools.models import Written
+from memoranda.words.errors import Erased
 
 AT_ONCE: Final = 1_000
 """How many receipts one prune deletes at most, give or take those of one moment."""

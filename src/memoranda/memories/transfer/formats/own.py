@@ -17,6 +17,7 @@ from pydantic import (
 from memoranda.memories.transfer import fields
 from memoranda.memories.transfer.entry import Entry, Named, Passed, State, Unread
 from memoranda.memories.transfer.errors import UnreadableImport
+from memoranda.words.inputs import is_written_time
 from memoranda.words.ref import ResourceRef
 from memoranda.words.shape import misshapen
 
@@ -26,7 +27,7 @@ KINDS: Final = frozenset({"memory", "proposal", "revision"})
 
 
 def _written(value: object) -> object:
-    if value is not None and not isinstance(value, str):
+    if value is not None and not is_written_time(value):
         raise ValueError("This must be a time with its zone, as a text.")
     return value
 

@@ -44,6 +44,7 @@ KEEP: Final = (
     .where(_HELD_ONE)
     .values(
         vector=bindparam("made"),
+        letters=bindparam("made_letters"),
         stamp=bindparam("new_stamp"),
         failures=0,
         retry_at=None,
@@ -99,18 +100,23 @@ def due(tx: Transaction, collection: str, model: str) -> bool:
     return tx.one(FREE, **of, now=tx.now, most=1) is not None
 
 
-def keep(tx: Transaction, claim: Claim, vectors: Sequence[bytes]) -> int:
-    """Keep one vector per text of the claim; how many were kept.
+def keep(
+    tx: Transaction,
+    claim: Claim,
+    vectors: Sequence[bytes],
+    letters: Sequence[bytes | None] | None = None,
+) -> int:
+    """Keep one vector per text of the claim, and its letters' signature; how many were kept.
 
     One is not where the claim was lost, or where the item has another text by now.
     """
     _, last = turn(tx, claim.collection, len(vectors), first=claim.model)
-    pairs = zip(claim.texts, vectors, strict=True)
+    made = zip(claim.texts, vectors, letters or [None] * len(vectors), strict=True)
     return tx.run_many(
         KEEP,
         [
-            _held(claim, text) | {"made": vector, "new_stamp": stamp}
-            for stamp, (text, vector) in enumerate(pairs, last - len(vectors) + 1)
+            _held(claim, text) | {"made": vector, "made_letters": letters, "new_stamp": stamp}
+            for stamp, (text, vector, letters) in enumerate(made, last - len(vectors) + 1)
         ],
     )
 

@@ -1,0 +1,1 @@
+"""Blocks: the text that each stage of a run was given, kept beside the run."""

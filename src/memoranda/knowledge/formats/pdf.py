@@ -1,0 +1,119 @@
+"""PDF to text, page by page, under the headings of its outline."""
+
+import io
+from typing import Any
+
+from pypdf import PasswordType, PdfReader
+from pypdf.errors import DependencyError, PyPdfError
+
+from memoranda.knowledge.errors import (
+    BrokenDocument,
+    EncryptedDocument,
+    ScannedDocument,
+    TooManyPages,
+)
+from memoranda.knowledge.formats.bounds import Bounds
+from memoranda.knowledge.formats.written import LONGEST_HEADING, Writer, Written
+from memoranda.words.text import clean
+
+_DEEPEST_OUTLINE = 6
+
+
+def read_pdf(data: bytes, _limit: int, bounds: Bounds) -> Written:
+    """Read the text that a PDF holds; what is only drawn or photographed is not read."""
+    try:
+        return _read(_opened(data), bounds)
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise _broken(error) from None
+    except (AssertionError, ArithmeticError, OSError, RecursionError, NotImplementedError) as error:
+        raise _broken(error) from None
+
+
+def _opened(data: bytes) -> PdfReader:
+    reader = PdfReader(io.BytesIO(data), strict=False)
+    try:
+        # Many are encrypted with an empty password: anybody may open and read them.
+        locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
+    except DependencyError:
+        locked = True
+    if locked:
+        raise EncryptedDocument(
+            "The PDF is encrypted with a password. Save a copy without one, and add that."
+        )
+    return reader
+
+
+def _read(reader: PdfReader, bounds: Bounds) -> Written:
+    count = len(reader.pages)
+    if count > bounds.pages:
+        raise TooManyPages(
+            f"The PDF has {count:,} pages, and {bounds.pages:,} is the most. Split it into parts.",
+            pages=count,
+            limit=bounds.pages,
+        )
+    outline = _outline(reader)
+    writer = Writer(bounds.characters)
+    headings: tuple[str, ...] = ()
+    broken, pictures = 0, False
+    for number, page in enumerate(reader.pages):
+        headings = outline.get(number, headings)
+        try:
+            text = page.extract_text()
+        except (MemoryError, EncryptedDocument):
+            raise
+        except Exception:  # noqa: BLE001 - pypdf raises of all kinds: one page that can't be read takes no other with it
+            broken += 1
+            continue
+        writer.page(text, f"page {number + 1}", headings)
+        pictures = pictures or (not text.strip() and _draws(page))
+    written = writer.written()
+    if not written.text and broken:
+        raise _broken(None)
+    if not written.text and pictures:
+        raise ScannedDocument(
+            "The PDF holds pictures of pages and no text. Run it through text recognition (OCR), "
+            "then add the result."
+        )
+    return written
+
+
+def _outline(reader: PdfReader) -> dict[int, tuple[str, ...]]:
+    """For each page at which an entry of the outline points, the last such entry and those above it."""
+    found: dict[int, tuple[str, ...]] = {}
+
+    def walk(entries: list[Any], above: tuple[str, ...]) -> None:
+        last = above
+        for entry in entries:
+            if isinstance(entry, list):
+                if len(last) < _DEEPEST_OUTLINE:
+                    walk(entry, last)
+                continue
+            title = " ".join(clean(str(entry.title or "")).split())[:LONGEST_HEADING]
+            last = (*above, title) if title else above
+            page = reader.get_destination_page_number(entry)
+            if page is not None and page >= 0:
+                found.setdefault(page, last)
+
+    try:
+        walk(reader.outline, ())
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - of all kinds: a broken outline is none
+        return {}
+    return found
+
+
+def _draws(page: Any) -> bool:
+    """Whether there is anything but white on the page."""
+    try:
+        contents = page.get_contents()
+        return contents is not None and bool(contents.get_data().strip())
+    except Exception:  # noqa: BLE001 - of all kinds: what can't be told is not claimed
+        return False
+
+
+def _broken(error: Exception | None) -> BrokenDocument:
+    what = f" ({type(error).__name__})" if error else ""
+    return BrokenDocument(
+        f"The PDF is damaged and can't be read{what}. Open it in a viewer, save it anew, and add that."
+    )

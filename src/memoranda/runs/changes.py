@@ -1,0 +1,73 @@
+"""One change of a run within a transaction: the row, one activity and one event, or none of them."""
+
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.access.roles import sees
+from memoranda.runs import store
+from memoranda.runs.events.store import record_event
+from memoranda.runs.models import Run, RunResult, RunStatus
+from memoranda.runs.transitions import changed
+from memoranda.storage import Transaction
+from memoranda.words.errors import NotFound
+
+EVENT: Final = "run.updated"
+_STARTED: Final = "started"
+_ACTIONS: Final[Mapping[RunStatus, str]] = {
+    RunStatus.RUNNING: "resumed",
+    RunStatus.WAITING: "waiting",
+    RunStatus.COMPLETED: "completed",
+    RunStatus.FAILED: "failed",
+    RunStatus.CANCELLED: "cancelled",
+}
+"""What is said to have happened where a run becomes this."""
+
+
+def visible(tx: Transaction, who: Principal, run_id: UUID, *, hold: bool = False) -> Run:
+    """The run that `who` may know of; another is answered like one that is not there."""
+    run = store.find_run(tx, run_id, hold=hold)
+    if run is None or not sees(who, user_id=run.user_id, agent_id=run.agent_id):
+        raise NotFound(f"There is no run {run_id}.", run_id=str(run_id))
+    return run
+
+
+def started(tx: Transaction, run: Run) -> None:
+    """Store a new run, and say so."""
+    store.add_run(tx, run)
+    _tell(tx, run, _STARTED)
+
+
+def change(
+    tx: Transaction,
+    who: Principal,
+    run_id: UUID,
+    becomes: RunStatus,
+    *,
+    reason: str | None,
+    result: RunResult | None,
+) -> Run:
+    """Let the run become this, and say so. Raises `NotFound`, and `Conflict` where it can't."""
+    run = changed(
+        visible(tx, who, run_id, hold=True), becomes, tx.now, reason=reason, result=result
+    )
+    store.change_run(tx, run)
+    _tell(tx, run, _ACTIONS[becomes])
+    return run
+
+
+def _tell(tx: Transaction, run: Run, action: str) -> None:
+    counts = {} if run.result is None else {"refs": len(run.result.refs)}
+    store.record_activity(
+        tx, f"run_{action}", run.id, run.user_id, run.agent_id, stage=run.stage, **counts
+    )
+    record_event(
+        tx,
+        EVENT,
+        user_id=run.user_id,
+        agent_id=run.agent_id,
+        run_id=str(run.id),
+        action=action,
+        stage=run.stage,
+    )

@@ -1,0 +1,1 @@
+"""Beside each vector, what its text can't hold."""

@@ -1,0 +1,1 @@
+"""Definitions: what an organization's agents, workflows and skills are for, and who may see that."""
