@@ -99,6 +99,7 @@ async def test_what_an_agent_proposes_waits_as_it_was_said(
         "title": "Tea",
         "category": "drinks",
         "tags": ("tea", "hot"),
+        "subject_refs": (),
         "expires_at": ends,
         "merges": (),
         "memory_id": None,

@@ -219,7 +219,7 @@ class Briefs:
             await self._storage.read(organization_id, store.find, name, version) if known else None
         )
         if row is None:
-            which = "" if version is None else f" of version {version}"
+            which = "" if version is None else f" and version {version}"
             raise NotFound(
                 f"There is no policy of that name{which}: list the policies to see which there are."
             )
