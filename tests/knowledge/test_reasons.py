@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pypdf import PageObject
 
 from memoranda.knowledge.errors import UnreadableDocument
 from memoranda.knowledge.extract import extract
@@ -173,3 +174,16 @@ def test_a_damaged_document_is_read_or_refused(data: st.DataObject, kind: Source
     at = data.draw(st.integers(0, len(whole)))
     cut = data.draw(st.integers(0, 20))
     in_here(whole[:at] + data.draw(st.binary(max_size=8)) + whole[at + cut :], kind)
+
+
+def test_a_page_that_takes_all_memory_ends_the_reading_and_is_not_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def exhausted(*_: object, **__: object) -> str:
+        raise MemoryError
+
+    for part in ("extract_text", "get_contents"):
+        with monkeypatch.context() as broken:
+            broken.setattr(PageObject, part, exhausted)
+            with pytest.raises(MemoryError):
+                reader_of("pdf")(pdf(""), LIMIT, BOUNDS)

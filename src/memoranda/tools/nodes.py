@@ -1,10 +1,22 @@
 """Which tools a node of a workflow may call: those that there are, and none that writes without an agent."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from memoranda.tools.errors import WriterNeedsAgent
-from memoranda.tools.models import Effect
+from memoranda.tools.models import Effect, Tool
 from memoranda.tools.registry import ToolRegistry
+
+
+def check_writers(what: str, tools: Iterable[Tool], agent: object, **details: Any) -> None:
+    """Raise `WriterNeedsAgent`, with the details, where one of the tools writes and no agent is named."""
+    writers = [tool.name for tool in tools if tool.effect is Effect.WRITES]
+    if writers and agent is None:
+        raise WriterNeedsAgent(
+            f"A {what} that writes needs an agent ({', '.join(writers)}): name one, or leave these tools out.",
+            **details,
+            tools=writers,
+        )
 
 
 def node_check(registry: ToolRegistry) -> Callable[[str, Sequence[str], str | None], None]:
@@ -12,13 +24,6 @@ def node_check(registry: ToolRegistry) -> Callable[[str, Sequence[str], str | No
 
     def check(node_id: str, tools: Sequence[str], agent: str | None) -> None:
         known = [registry.tool(name) for name in tools]
-        writers = [tool.name for tool in known if tool.effect is Effect.WRITES]
-        if writers and agent is None:
-            raise WriterNeedsAgent(
-                f"A node that writes needs an agent ({', '.join(writers)}): name one, or leave these tools out.",
-                field="nodes",
-                node=node_id,
-                tools=writers,
-            )
+        check_writers("node", known, agent, field="nodes", node=node_id)
 
     return check

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import IO, Any, Final
 
 from memoranda.knowledge.errors import (
@@ -70,7 +71,7 @@ def read_apart(
 
 
 def _command(kind: SourceKind, limit: int, bounds: Bounds) -> list[str]:
-    paths = [os.path.abspath(path) for path in sys.path]  # noqa: PTH100 - the empty path is the current folder too
+    paths = [str(Path(path).absolute()) for path in sys.path]
     asked = {"kind": kind, "limit": limit, "bounds": asdict(bounds), "parent": os.getpid()}
     return [sys.executable, "-I", "-S", "-c", _START, json.dumps(paths), json.dumps(asked)]
 

@@ -48,7 +48,7 @@ def main() -> None:
     bounds = Bounds(**asked["bounds"])
     answer = os.fdopen(os.dup(1), "wb")
     # What a library prints is no answer.
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for as long as the process lives
+    sys.stdout = sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     _watch(asked["parent"], bounds.seconds)
     data = sys.stdin.buffer.read()
     read = reader_of(asked["kind"])

@@ -1,7 +1,8 @@
 """PDF to text, page by page, under the headings of its outline."""
 
 import io
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pypdf import PasswordType, PdfReader
 from pypdf.errors import DependencyError, PyPdfError
@@ -18,14 +19,19 @@ from memoranda.words.text import clean
 
 _DEEPEST_OUTLINE = 6
 
+T = TypeVar("T")
+# What pypdf lets out where a file is damaged.
+_FAULTS = (
+    *(PyPdfError, ValueError, TypeError, AttributeError, LookupError),
+    *(AssertionError, ArithmeticError, OSError, RuntimeError),
+)
+
 
 def read_pdf(data: bytes, _limit: int, bounds: Bounds) -> Written:
     """Read the text that a PDF holds; what is only drawn or photographed is not read."""
     try:
         return _read(_opened(data), bounds)
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise _broken(error) from None
-    except (AssertionError, ArithmeticError, OSError, RecursionError, NotImplementedError) as error:
+    except _FAULTS as error:
         raise _broken(error) from None
 
 
@@ -57,11 +63,8 @@ def _read(reader: PdfReader, bounds: Bounds) -> Written:
     broken, pictures = 0, False
     for number, page in enumerate(reader.pages):
         headings = outline.get(number, headings)
-        try:
-            text = page.extract_text()
-        except (MemoryError, EncryptedDocument):
-            raise
-        except Exception:  # noqa: BLE001 - pypdf raises of all kinds: one page that can't be read takes no other with it
+        text = _told(page.extract_text, None)
+        if text is None:
             broken += 1
             continue
         writer.page(text, f"page {number + 1}", headings)
@@ -94,22 +97,31 @@ def _outline(reader: PdfReader) -> dict[int, tuple[str, ...]]:
             if page is not None and page >= 0:
                 found.setdefault(page, last)
 
-    try:
+    def whole() -> dict[int, tuple[str, ...]]:
         walk(reader.outline, ())
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001 - of all kinds: a broken outline is none
-        return {}
-    return found
+        return found
+
+    return _told(whole, {})
 
 
 def _draws(page: Any) -> bool:
     """Whether there is anything but white on the page."""
-    try:
+
+    def drawn() -> bool:
         contents = page.get_contents()
         return contents is not None and bool(contents.get_data().strip())
-    except Exception:  # noqa: BLE001 - of all kinds: what can't be told is not claimed
-        return False
+
+    return _told(drawn, False)
+
+
+def _told(read: Callable[[], T], otherwise: T) -> T:
+    """What a part of the document says; a part that is damaged takes no other with it."""
+    try:
+        return read()
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - of all kinds: pypdf meets what is damaged wherever it happens to look
+        return otherwise
 
 
 def _broken(error: Exception | None) -> BrokenDocument:

@@ -9,8 +9,8 @@ from memoranda.access.roles import Permission, organization_for
 from memoranda.access.store import check_subject
 from memoranda.runs.store import record_activity
 from memoranda.storage import Storage, Transaction
-from memoranda.tools.errors import WriterNeedsAgent
-from memoranda.tools.models import Effect, ToolSpace
+from memoranda.tools.models import ToolSpace
+from memoranda.tools.nodes import check_writers
 from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.spaces import store
 from memoranda.tools.spaces.spelling import id_input, spelled
@@ -96,13 +96,7 @@ class ToolSpaces:
         known = [self._registry.tool(name) for name in dict.fromkeys(tools)]
         if not known:
             raise Invalid("A space calls tools: name at least one.", field="tools")
-        writers = [tool.name for tool in known if tool.effect is Effect.WRITES]
-        if writers and agent_id is None:
-            raise WriterNeedsAgent(
-                f"A space that writes needs an agent ({', '.join(writers)}): name one, or leave these tools out.",
-                field="agent_id",
-                tools=writers,
-            )
+        check_writers("space", known, agent_id, field="agent_id")
         return [tool.name for tool in known]
 
 
