@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
-from databases import analyze, database_options, databases
+from databases import database_options, databases, settle
 from filled import CHUNKS_OF_EACH, DOCUMENTS, MEMORIES, MESSAGES, Filled, fill
 from measure import Result, Round, arguments, compare, duration, race, show
 
@@ -37,7 +37,7 @@ async def measure(url: str, options: argparse.Namespace) -> Result:
     """Race a whole brief against each source's own query."""
     async with Memoranda.open(url) as product:
         filled = await fill(product)
-        analyze(url)
+        settle(url)
         asks = {"brief": brief(product, filled), **sources(product, filled)}
         rounds = {name: asking(filled, each) for name, each in asks.items()}
         times = await race(rounds, rounds=options.rounds, operations=QUERIES_A_ROUND)

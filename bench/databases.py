@@ -71,8 +71,12 @@ def postgres_url(given: str | None) -> Iterator[str | None]:
             yield server.new_database()
 
 
-def analyze(url: str) -> None:
-    """Let PostgreSQL look at what was just filled in; on a server that runs for long, it does by itself."""
+def settle(url: str) -> None:
+    """Let PostgreSQL clear up and look at what was just filled in.
+
+    Autovacuum does both on a server that runs for long. Until then, an index alone tells no query
+    what is there: each row is looked up besides.
+    """
     if url.startswith("postgresql:"):
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("ANALYZE")
+            connection.execute("VACUUM (ANALYZE)")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 import psycopg
-from databases import ROOT
+from databases import ROOT, settle
 from psycopg import sql
 from rivals import sqlite_path
 
@@ -35,6 +35,9 @@ class Place(Protocol):
     def copy(self, url: str) -> str:
         """The URL of a copy. Nobody may have `url` open."""
 
+    def settle(self) -> None:
+        """See `databases.settle`: of all that was made here."""
+
 
 class Files:
     """SQLite files in a folder."""
@@ -51,6 +54,9 @@ class Files:
         copied = self.empty()
         shutil.copyfile(sqlite_path(url), sqlite_path(copied))
         return copied
+
+    def settle(self) -> None:
+        """Nothing does this to SQLite files by itself."""
 
 
 class Server:
@@ -69,6 +75,10 @@ class Server:
     def copy(self, url: str) -> str:
         return self._create(url.rsplit("/", 1)[-1])
 
+    def settle(self) -> None:
+        for name in self._made:
+            settle(self._at(name))
+
     def drop(self) -> None:
         """Drop what was made, cutting off whoever still has it open."""
         for name in self._made:
@@ -78,6 +88,9 @@ class Server:
         name = f"memoranda_bench_{next(_numbers)}"
         self._run(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY"), name, template)
         self._made.append(name)
+        return self._at(name)
+
+    def _at(self, name: str) -> str:
         return f"{self._url.rsplit('/', 1)[0]}/{name}"
 
     def _run(self, statement: sql.SQL, *names: str) -> None:

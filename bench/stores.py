@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import replace
 from typing import Final
 
-from databases import ROOT, analyze, database_options
+from databases import ROOT, database_options
 from langgraph_stores import langgraph_sides
 from made import Prepared, Size, asks, prepared
 from measure import Result, Round, arguments, compare, console, duration, race, show
@@ -131,7 +131,6 @@ async def sides(
     url = place.empty()
     began = time.perf_counter()
     filled = await fill_ours(url, size, embedder)
-    analyze(url)
     report(f"memoranda, {size}, {place.kind}", began)
     copied = place.copy(url)
     async with AsyncExitStack() as stack:
@@ -149,6 +148,7 @@ async def sides(
                 print(f"{name} is left out: {error}. ./dev bench installs it.", file=sys.stderr)
             else:
                 report(f"{found[-1].name}, {size}", began)
+        place.settle()
         yield found
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 import httpx
-from databases import analyze, database_options
+from databases import database_options, settle
 from made import Prepared, Size, asks, prepared
 from measure import arguments, console, duration, verdict, warn_if_busy
 from places import Place, places
@@ -70,7 +70,7 @@ async def first_page(place: Place, size: Size, embedder: Prepared, times: int) -
     """The first page as an application asks for it, from a server in a process of its own."""
     url = place.empty()
     filled = await fill_ours(url, size, embedder)
-    analyze(url)
+    settle(url)
     async with opened(url, size, embedder) as product:
         key = (await product.access.create_key(filled.first, Role.OWNER)).key
     headers = {"Authorization": f"Bearer {key}"}
@@ -90,7 +90,7 @@ async def recalls(place: Place, size: Size, embedder: Prepared, times: int) -> l
     """Recalls of a run: the first after a start apart, since it reads the vectors; then each after a write."""
     url = place.empty()
     filled = await fill_ours(url, size, embedder)
-    analyze(url)
+    settle(url)
     async with opened(url, size, embedder) as product:
         recall = Recalls(product, filled, size)
         steady = await timed(recall, times, before=recall.begin)

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 import numpy as np
-from databases import analyze, database_options, databases
+from databases import database_options, databases, settle
 from filled import Speech
 from measure import console
 from rich.table import Table
@@ -45,7 +45,7 @@ async def show(options: argparse.Namespace) -> None:
             for size in options.sizes:
                 speech = Speech(size)
                 organization_id = await fill(storage, speech, size)
-                analyze(url)
+                settle(url)
                 for words in WORDS:
                     queries = [read_query(speech.say(words), most=1_024) for _ in range(QUERIES)]
                     times = await measure(storage, organization_id, queries, size)

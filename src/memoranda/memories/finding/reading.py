@@ -1,6 +1,6 @@
 """Reads, in one transaction each, what a search shows and what a recall may give."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -42,6 +42,42 @@ class Wanted(NamedTuple):
         )
 
 
+class _Near:
+    """What is near by meaning, of which a search asks no more than it can show.
+
+    Thousands may be near, and to look all of them up would take longer than to find them.
+    """
+
+    def __init__(self, tx: Transaction, reader: Reader, nearest: Nearest | None) -> None:
+        self._tx = tx
+        self._reader = reader
+        self._hits = nearest.hits if nearest else []
+        self._looked_at = 0
+
+    @property
+    def ids(self) -> list[UUID]:
+        """All that are near, whoever may know them."""
+        return [hit.item_id for hit in self._hits]
+
+    def best(self, enough: int) -> dict[UUID, float]:
+        """The scores of the reader's nearest: so many if there are, with all that score like the last."""
+        found: dict[UUID, float] = {}
+        step = min(max(AT_ONCE, 2 * enough), len(self._hits))
+        while self._looked_at < len(self._hits):
+            some = self._hits[self._looked_at : self._looked_at + step]
+            if len(found) >= enough and some[0].score < min(found.values()):
+                break
+            found |= store.near(self._tx, self._reader, some)
+            self._looked_at += len(some)
+            step *= 2
+        return found
+
+    def of(self, ids: Collection[UUID]) -> dict[UUID, float]:
+        """The scores of these, as far as `best` did not look at them."""
+        rest = self._hits[self._looked_at :] if ids else []
+        return store.near(self._tx, self._reader, [hit for hit in rest if hit.item_id in ids])
+
+
 class Offers(NamedTuple):
     """What a run may be given: the pinned memories, and the others that are near, in their order."""
 
@@ -54,7 +90,8 @@ def search(
 ) -> list[FoundMemory]:
     """At most `limit` memories, best first: near in meaning or words, or holding the query literally."""
     query = read_query(wanted.query)
-    meaning = store.near(tx, reader, nearest)
+    near = _Near(tx, reader, nearest)
+    meaning = near.best(store.EVERY if wanted.narrowed else limit)
     reached = reach(tx, reader)
     words = store.worded(tx, reader, reached, query, at_least=SEARCH_SCORE)
     letters = store.literal(
@@ -63,9 +100,10 @@ def search(
         reached,
         fold(wanted.query),
         most=store.EVERY if wanted.narrowed else limit,
-        among=[*meaning, *words],
+        among=[*near.ids, *words],
         nearest=nearest,
     )
+    meaning |= near.of({*words, *letters})
     ranked = fuse(meaning, words, letters, at_least=SEARCH_SCORE)
     kept = _front(tx, reader, ranked, wanted, limit)
     return [
@@ -80,26 +118,28 @@ def recall(
 ) -> Offers:
     """The pinned memories, the newest first, and at most `limit` others, best first."""
     query = read_query(text, most=MOST_TERMS)
-    meaning = store.near(tx, reader, nearest)
+    pinned = {memory.id: memory for memory in store.pinned(tx, reader)}
+    near = _Near(tx, reader, nearest)
+    meaning = near.best(limit + len(pinned))
     words = store.worded(tx, reader, reach(tx, reader), query, at_least=RECALL_SCORE)
+    meaning |= near.of({*words, *pinned})
     ranked = best_first(fuse(meaning, words, (), at_least=RECALL_SCORE))
     match_of = {each.memory_id: each for each in ranked}
-    pinned = {memory.id: memory for memory in store.pinned(tx, reader)}
     others = [each.memory_id for each in ranked if each.memory_id not in pinned][:limit]
-    near = store.by_id(tx, reader, others)
+    found = store.by_id(tx, reader, others)
     letters = fold(text)
 
     def offer(memory: Memory) -> Offered:
-        found = match_of.get(memory.id)
-        if found is None:
+        ranked_as = match_of.get(memory.id)
+        if ranked_as is None:
             return Offered(memory)
         exact = bool(letters) and letters in fold(memory.text or "")
-        told = _told(found.match, memory, query)
+        told = _told(ranked_as.match, memory, query)
         return Offered(memory, told.model_copy(update={"literal": exact}))
 
     return Offers(
         [offer(memory) for memory in pinned.values()],
-        [offer(near[each]) for each in others if each in near],
+        [offer(found[each]) for each in others if each in found],
     )
 
 

@@ -23,6 +23,7 @@ from memoranda.runs.store import add_log
 from memoranda.search.terms import Query
 from memoranda.search.texts import store as texts
 from memoranda.search.texts.store import TextHit
+from memoranda.search.vectors.matrix import Hit
 from memoranda.search.vectors.service import Nearest
 from memoranda.storage import Transaction, contains, id_of, one_of
 from memoranda.storage.tables import memories, run_logs
@@ -70,16 +71,13 @@ USE: Final = (
 )
 
 
-def near(tx: Transaction, reader: Reader, nearest: Nearest | None) -> dict[UUID, float]:
+def near(tx: Transaction, reader: Reader, hits: Sequence[Hit]) -> dict[UUID, float]:
     """The scores by meaning of what the reader may know, where the vector is of the present text."""
-    if nearest is None or not nearest.hits:
+    if not hits:
         return {}
-    ids = [hit.item_id for hit in nearest.hits]
-    rows = tx.plain(AMONG, **asked_of(tx, reader), ids=ids)
+    rows = tx.plain(AMONG, **asked_of(tx, reader), ids=[hit.item_id for hit in hits])
     head_of = {id_of(item): id_of(head) for item, head in rows}
-    return {
-        hit.item_id: hit.score for hit in nearest.hits if head_of.get(hit.item_id) == hit.text_id
-    }
+    return {hit.item_id: hit.score for hit in hits if head_of.get(hit.item_id) == hit.text_id}
 
 
 def worded(
