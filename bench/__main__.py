@@ -7,8 +7,17 @@ from typing import Final
 
 HERE: Final = Path(__file__).parent
 NAMES: Final = (
-    *("briefs", "estimates", "ingestion", "locomo", "mcp_calls", "memories", "packing"),
-    *("recall", "storage", "stores", "waits", "words"),
+    *(
+        "briefs",
+        "estimates",
+        "ingestion",
+        "instructions",
+        "knowledge",
+        "locomo",
+        "mcp_calls",
+        "memories",
+    ),
+    *("packing", "recall", "storage", "stores", "switching", "waits", "words"),
 )
 
 

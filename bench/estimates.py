@@ -1,49 +1,72 @@
-"""Measures the estimate, a quarter of the bytes, beside tokenizers that bring their vocabulary: no network."""
+"""Measures the estimators beside tokenizers that bring their vocabulary, on texts that none was fitted on: no network."""
 
 import argparse
-import hashlib
 import importlib
-import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from memoranda.words.tokens import estimate_tokens
+from estimate_fit import fit
+from estimate_texts import fitted, held_out
 
-ROOT: Final = Path(__file__).parents[1]
+from memoranda.words.estimators import ESTIMATORS
+from memoranda.words.tokens import Estimator
+
 PACKAGES: Final = ("quicktok-v1", "anthropic-tokenizer")
 ENCODINGS: Final = ("cl100k_base", "o200k_base", "llama3", "qwen3")
+PAGE: Final = Path(__file__).parents[1] / "docs" / "estimators.md"
+BEGIN, END = "<!-- made by ./dev bench estimates --write -->", "<!-- end -->"
 
-RUSSIAN: Final = (
-    "Поставка перенесена с понедельника на четверг, потому что причал закрыт на ремонт. Анна просит "
-    "писать ей коротко и только по делу, а счета присылать отдельным письмом. Договор продлён до "
-    "конца следующего года, и новая цена начнёт действовать с первого марта."
-)
-CHINESE: Final = (
-    "由于码头正在维修，送货时间从星期一改到星期四。安娜希望收到简短的邮件，只谈正事，发票请另外发送。"
-    "合同已经延长到明年年底，新的价格从三月一日开始生效。如果有问题，请先联系仓库，再打电话给我们的办公室。"
-)
-EMOJI: Final = "🎉 🚀 ✅ 👍🏽 👩‍👩‍👧 ❤️ 🏳️‍🌈 😂 🙏 🔥 📦 ☕ 🇫🇷 🧑‍💻 💡 📅"
+Counts = Mapping[str, Callable[[str], int]]
 
 
 def main() -> None:
-    """Print the estimate's error for each kind of text and each tokenizer; above zero is too high."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    """Print each estimator's error for each kind of text and each tokenizer; above zero is too high."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--write", action="store_true", help="put the tables into docs/estimators.md"
+    )
+    parser.add_argument("--fitted", action="store_true", help="on the texts that were fitted on")
+    parser.add_argument("--fit", action="store_true", help="print rates that are fitted anew")
+    options = parser.parse_args()
     counts = tokenizers()
-    print("| text | " + " | ".join(counts) + " |")
-    print("| --- |" + " ---: |" * len(counts))
-    for kind, text in texts().items():
-        errors = [f"{error(text, count):+.0%}" for count in counts.values()]
-        print(f"| {kind} | " + " | ".join(errors) + " |")
+    if options.fit:
+        for name, rate in fit(fitted(), list(counts.values())).items():
+            print(f"{name}: {rate}")
+        return
+    made = "\n".join(tables(fitted() if options.fitted else held_out(), counts))
+    print(made)
+    if options.write:
+        write(made)
 
 
-def error(text: str, count: Callable[[str], int]) -> float:
+def tables(texts: Mapping[str, str], counts: Counts) -> Iterator[str]:
+    """One table for each estimator, in Markdown."""
+    for name, estimator in ESTIMATORS.items():
+        yield f"### `{name}`\n"
+        yield f"| text | {' | '.join(counts)} |"
+        yield "| --- |" + " ---: |" * len(counts)
+        for kind, text in texts.items():
+            errors = [f"{error(text, count, estimator):+.0%}" for count in counts.values()]
+            yield f"| {kind} | {' | '.join(errors)} |"
+        yield ""
+
+
+def error(text: str, count: Callable[[str], int], estimator: Estimator) -> float:
     """How far the estimate is off, as a share of the true count."""
-    return estimate_tokens(text) / count(text) - 1
+    return estimator(text) / count(text) - 1
 
 
-def tokenizers() -> Mapping[str, Callable[[str], int]]:
+def write(made: str) -> None:
+    """Put the tables where the page has its own."""
+    page = PAGE.read_text("utf-8")
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{made.strip()}\n\n{END}{after}", "utf-8")
+
+
+def tokenizers() -> Counts:
     """A function that counts, for each vocabulary; ends the program where a package is missing."""
     try:
         quicktok = importlib.import_module("quicktok")
@@ -56,30 +79,6 @@ def tokenizers() -> Mapping[str, Callable[[str], int]]:
         return lambda text: len(encode(text))
 
     return {name: counting(name) for name in ENCODINGS} | {"claude": claude.count_tokens}
-
-
-def texts() -> Mapping[str, str]:
-    """One text of each kind, long enough that no single word decides."""
-    ids = [hashlib.sha256(str(number).encode()).hexdigest()[:32] for number in range(100)]
-    rows = [
-        {
-            "id": number,
-            "name": f"Customer {number}",
-            "active": number % 3 == 0,
-            "tags": ["eu", "new"],
-        }
-        for number in range(60)
-    ]
-    return {
-        "English, Markdown": (ROOT / "docs" / "words.md").read_text("utf-8"),
-        "Python code": (ROOT / "src/memoranda/briefs/packer.py").read_text("utf-8"),
-        "JSON, compact": json.dumps(rows, separators=(",", ":")),
-        "JSON, indented": json.dumps(rows, indent=2),
-        "hexadecimal ids": "\n".join(ids),
-        "Russian": RUSSIAN,
-        "Chinese": CHINESE,
-        "emoji": EMOJI,
-    }
 
 
 if __name__ == "__main__":

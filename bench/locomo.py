@@ -24,7 +24,14 @@ from served import run, served
 
 RESULTS: Final = 20
 TOKENS: Final = 1_000
-FLOORS: Final = {"r10": 76.0, "r20": 82.0, "mrr": 55.0, "brief": 78.0}
+FLOORS: Final = {
+    "bundled": {
+        "all": {"r10": 81.0, "r20": 86.0, "mrr": 63.0, "brief": 84.0},
+        # At least 3 more than words alone find.
+        "multi-hop": {"r10": 50.0, "r20": 60.0, "mrr": 50.0, "brief": 55.0},
+    },
+    "none": {"all": {"r10": 76.0, "r20": 82.0, "mrr": 55.0, "brief": 78.0}},
+}
 HEADINGS: Final = {"r10": "R@10", "r20": "R@20", "mrr": "MRR", "brief": "in 1,000 tokens"}
 # The total has room for the heading, so that the source's own budget is the bound.
 POLICY: Final = {
@@ -38,7 +45,7 @@ POLICY: Final = {
     ],
     "total_token_budget": TOKENS + 50,
 }
-READY_TIMEOUT_S: Final = 120.0
+READY_TIMEOUT_S: Final = 900.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Score:
     r20: float
     mrr: float
     brief: float
+    semantic: bool
     search_s: float
     brief_s: float
 
@@ -59,25 +67,38 @@ def main() -> None:
     options = read_options()
     talks = read_talks(options.path)
     with databases(options) as urls:
-        found = {name: measure(name, url, talks) for name, url in urls.items()}
+        found = {name: measure(name, url, talks, options.embedder) for name, url in urls.items()}
     if options.json:
-        print(json.dumps({name: summary(scores) for name, scores in found.items()}))
+        results = {name: summary(scores, options.embedder) for name, scores in found.items()}
+        print(json.dumps(results))
     else:
-        show(found)
+        show(found, options.embedder)
 
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path, metavar="PATH", help="a file of LoCoMo's shape")
+    parser.add_argument(
+        "--embedder",
+        choices=sorted(FLOORS),
+        default="bundled",
+        help="the embedder that is served with; none for words alone (default: bundled)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     database_options(parser)
     return parser.parse_args()
 
 
-def measure(name: str, url: str, talks: Sequence[Talk]) -> list[Score]:
+def measure(name: str, url: str, talks: Sequence[Talk], embedder: str) -> list[Score]:
     """Serve the database and ask it everything."""
+    # What is found is measured here and not how fast: a busy machine leaves nothing out.
+    settings = {
+        "MEMORANDA_EMBEDDER": embedder,
+        "MEMORANDA_EMBEDDER_TIMEOUT_S": "30",
+        "MEMORANDA_SOURCE_TIMEOUT_S": "30",
+    }
     key = run("keys", "create", "--role", "operator", "--db", url)["key"]
-    with served(url) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with served(url, settings) as address, httpx.Client(base_url=address, timeout=60) as client:
         scores: list[Score] = []
         for talk in track(talks, description=name, console=_progress(), transient=True):
             owner = make_organization(client, key, talk.name)
@@ -130,6 +151,7 @@ def ask(
         r20=share(question, set(found[:20])),
         mrr=1 / places[0] if places else 0.0,
         brief=share(question, {name for name, line in lines.items() if line in page}),
+        semantic=answer["semantic"],
         search_s=searched - began,
         brief_s=built - searched,
     )
@@ -158,7 +180,7 @@ def send(client: httpx.Client, key: str, method: str, path: str, **sent: Any) ->
     return response.json()
 
 
-def summary(scores: Sequence[Score]) -> dict[str, Any]:
+def summary(scores: Sequence[Score], embedder: str) -> dict[str, Any]:
     """The means over questions as percentages, by category and in all, and times in seconds."""
     groups = {CATEGORIES[n]: [s for s in scores if s.category == n] for n in CATEGORIES}
     rows = {name: means(group) for name, group in {**groups, "all": list(scores)}.items() if group}
@@ -166,30 +188,37 @@ def summary(scores: Sequence[Score]) -> dict[str, Any]:
         "search_median_s": median(score.search_s for score in scores),
         "brief_median_s": median(score.brief_s for score in scores),
     }
-    return {"floors": FLOORS, "measures": rows, **times}
+    semantic = round(100 * fmean(score.semantic for score in scores), 1)
+    return {"floors": FLOORS[embedder], "measures": rows, "semantic": semantic, **times}
 
 
 def means(scores: Sequence[Score]) -> dict[str, float]:
     taken = [asdict(score) for score in scores]
     return {"questions": len(taken)} | {
-        name: round(100 * fmean(each[name] for each in taken), 1) for name in FLOORS
+        name: round(100 * fmean(each[name] for each in taken), 1) for name in HEADINGS
     }
 
 
-def show(found: dict[str, list[Score]]) -> None:
+def show(found: dict[str, list[Score]], embedder: str) -> None:
     """Print one table for each database."""
+    how = "by words alone" if embedder == "none" else "by words and by the bundled embedder"
     for name, scores in found.items():
-        result = summary(scores)
-        table = Table(title=f"Retrieval on {name}, with no embedder", title_justify="left")
+        result = summary(scores, embedder)
+        table = Table(title=f"Retrieval on {name}, {how}", title_justify="left")
         table.add_column("category")
         for heading in ("questions", *HEADINGS.values()):
             table.add_column(heading, justify="right")
         for category, row in result["measures"].items():
-            table.add_row(category, str(row["questions"]), *(f"{row[each]:.1f}" for each in FLOORS))
-        table.add_row("promised", "", *(f"{floor:.0f}" for floor in FLOORS.values()))
+            table.add_row(
+                category, str(row["questions"]), *(f"{row[each]:.1f}" for each in HEADINGS)
+            )
+        for category, floors in FLOORS[embedder].items():
+            promised = (f"{floors[each]:.0f}" for each in HEADINGS)
+            table.add_row(f"promised, {category}", "", *promised)
         console().print(table)
         search, brief = result["search_median_s"], result["brief_median_s"]
-        print(f"Median over HTTP: a search {duration(search)}, a brief {duration(brief)}.\n")
+        print(f"Median over HTTP: a search {duration(search)}, a brief {duration(brief)}.")
+        print(f"Meaning was compared for {result['semantic']} % of the searches.\n")
 
 
 def _progress() -> Any:

@@ -77,12 +77,12 @@ class Postgres:
         """The bound role's URL, on the cluster's own `postgres` database."""
         return self.url("postgres")
 
-    def new_database(self, template: str | None = None) -> str:
+    def new_database(self, template: str | None = None, *, name: str | None = None) -> str:
         """Make a database owned by the bound role and return its URL; `template` is a URL to copy.
 
         Nobody may be connected to the template meanwhile.
         """
-        name = f"t{next(self._numbers)}"
+        name = name or f"t{next(self._numbers)}"
         self._admin(
             sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}").format(
                 sql.Identifier(name),

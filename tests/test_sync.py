@@ -1,13 +1,19 @@
 """The synchronous face is the same product."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memoranda.conversations.models import Message
 from memoranda.memories.errors import NotRestorable
+from memoranda.runs.models import RunResult, RunStatus
+from memoranda.state.definitions.models import DefinitionKind, DefinitionText
+from memoranda.state.dossier.models import Company, DossierText
 from memoranda.sync import Memoranda
 from memoranda.tools.models import Decision
-from memoranda.words.errors import DuplicateMemory, Invalid
+from memoranda.words.errors import Conflict, DuplicateMemory, Invalid, NotFound
+from memoranda.words.ref import ResourceRef
 
 
 def test_a_script_remembers_adds_searches_and_builds_a_brief(tmp_path: Path) -> None:
@@ -126,7 +132,8 @@ def test_a_script_calls_tools_as_an_agent_and_decides_what_waits(tmp_path: Path)
         assert kept.answer is not None
         assert (again.answer, again.replayed) == (kept.answer, True)
         wish = {"memory_id": kept.answer["memory_id"], "expected_version": 1}
-        waits = memoranda.call("forget", wish, agent_id=scout.id)
+        sweet = {**wish, "patch": {"content": "Tea, two sugars."}}
+        waits = memoranda.call("update", sweet, agent_id=scout.id)
         assert waits.answer is not None
         assert waits.answer["outcome"] == "waiting"
         [approval] = memoranda.approvals().items
@@ -139,3 +146,111 @@ def test_a_script_calls_tools_as_an_agent_and_decides_what_waits(tmp_path: Path)
         refused = memoranda.call("get", {"memory_id": "no id"}, agent_id=scout.id)
         assert refused.refusal is not None
         assert "remember" in [offer.name for offer in memoranda.tools()]
+
+
+def test_a_script_reports_a_run_and_reads_the_block_that_it_was_given(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        memoranda.remember("Tea is at five.")
+        parent = memoranda.runs.create()
+        run = memoranda.runs.create(parent_id=parent.id, input={"goal": "tea"})
+        first = memoranda.runs.brief(run.id, "tea")
+        memoranda.runs.log(run.id, "plan", metadata={"steps": 2})
+        assert memoranda.runs.wait(run.id, "Approval").waiting_reason == "Approval"
+        assert memoranda.runs.list(status=RunStatus.WAITING).items == [memoranda.runs.get(run.id)]
+        memoranda.remember("Coffee is at six.")
+        assert memoranda.runs.resume(run.id).stage == 1
+        second = memoranda.runs.brief(run.id, "tea")
+        assert (first.built, second.built) == (True, True)
+        done = memoranda.runs.complete(
+            run.id, summary="Made.", refs=[{"kind": "crm.deal", "id": "7"}]
+        )
+        assert done.result == RunResult(
+            summary="Made.", refs=[ResourceRef(kind="crm.deal", id="7")]
+        )
+        assert memoranda.runs.block(run.id, stage=0).brief.text == first.brief.text
+        explained = memoranda.runs.block(run.id, explain=True).brief.explain
+        assert [each.outcome for each in explained or ()] == ["kept", "kept"]
+        assert [line.step for line in memoranda.runs.logs(run.id).items] == ["plan"]
+        assert memoranda.runs.fail(parent.id, "No tea").failure_reason == "No tea"
+        assert memoranda.runs.cancel(memoranda.runs.create().id).status is RunStatus.CANCELLED
+
+
+def test_a_script_asks_what_a_brief_would_have_said_at_a_past_time(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        kept = memoranda.remember("Tea is at five.")
+        then = datetime.now(UTC)
+        memoranda.forget(kept.id)
+        assert "Tea" not in memoranda.brief("tea").text
+        past = memoranda.brief("tea", as_of=then)
+        assert "Tea is at five." in past.text
+        assert past.times["memory"].speaks_for == then
+        assert past.times["knowledge"].speaks_for is None
+
+
+def test_a_script_writes_the_dossier_and_definitions_and_publishes_a_policy(
+    tmp_path: Path,
+) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        ada = memoranda.create_user("Ada")
+        written = memoranda.dossier.put(DossierText(company=Company(name="Acme")), 0)
+        assert memoranda.dossier.put_user(ada.id, "Short answers.", 0).version == 1
+        assert memoranda.dossier.get_user(ada.id).text == "Short answers."
+        told = memoranda.dossier.get(user_id=ada.id)
+        assert (told.company, told.version) == (written.company, 1)
+        text = DefinitionText(name="Clerk", summary="Answers customers.")
+        clerk = memoranda.definitions.create(DefinitionKind.SKILL, "clerk", text)
+        changed = text.model_copy(update={"summary": "Answers everybody."})
+        memoranda.definitions.update(clerk.id, changed, 1)
+        assert memoranda.definitions.publish(clerk.id).published_at
+        assert "Answers everybody." in memoranda.brief("who?").text
+        assert memoranda.definitions.unpublish(clerk.id).published_at is None
+        assert [each.id for each in memoranda.definitions.list().items] == [clerk.id]
+        memoranda.definitions.remove(clerk.id)
+        with pytest.raises(NotFound):
+            memoranda.definitions.get(clerk.id)
+        source = {"name": "dossier", "token_budget": 100}
+        memoranda.policies.publish("small", {"sources": [source], "total_token_budget": 100})
+        assert memoranda.policies.get("small").version == 1
+        assert "small" in [each.name for each in memoranda.policies.list()]
+        assert "Acme" in memoranda.brief("q", policy_name="small").text
+
+
+def test_a_script_keeps_what_is_said_and_reads_rows_that_it_declares(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        talk = memoranda.conversations.create()
+        said = [Message(role="user", content="Is there tea?")]
+        assert memoranda.conversations.append(talk.id, said, expected_length=0).length == 1
+        assert memoranda.conversations.get(talk.id).length == 1
+        assert [each.content for each in memoranda.conversations.messages(talk.id)] == [
+            "Is there tea?"
+        ]
+        assert [each.id for each in memoranda.conversations.list().items] == [talk.id]
+        assert "Is there tea?" in memoranda.brief("q", conversation=talk.id).text
+        assert memoranda.state.kinds() == []
+        assert memoranda.state.resolve([ResourceRef(kind="crm.deal", id="7")]) == []
+
+
+def test_the_rooms_of_a_face_that_is_not_open_say_so(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="not open"):
+        Memoranda(str(tmp_path / "notes.db")).runs.list()
+
+
+def test_a_script_looks_after_its_documents_and_the_model_that_finds_them(tmp_path: Path) -> None:
+    document = tmp_path / "cranes.md"
+    document.write_text("# Cranes\n\nCranes migrate in the autumn.\n", "utf-8")
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        source = memoranda.knowledge_add(document)
+        assert [each.id for each in memoranda.knowledge.list().items] == [source.id]
+        assert memoranda.knowledge.describe(source.id, summary="Birds.").summary == "Birds."
+        assert memoranda.knowledge.get(source.id).summary == "Birds."
+        began = memoranda.knowledge.model()
+        other = "none" if began.active else began.at_hand[0]
+        switched = memoranda.knowledge.switch_model(other)
+        assert switched.active == (None if other == "none" else other)
+        back = memoranda.knowledge.switch_model(began.active or "none")
+        assert (back.active, back.next) == (began.active, None)
+        assert memoranda.knowledge.cancel_switch().active == began.active
+        with pytest.raises(Conflict):
+            memoranda.knowledge.retry(source.id)
+        memoranda.knowledge.remove(source.id)
+        assert memoranda.knowledge.list().items == []

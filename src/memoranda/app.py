@@ -12,28 +12,27 @@ from uuid import UUID
 import anyio
 
 from memoranda.access.models import Principal
-from memoranda.access.rates.service import Rate, Rates
+from memoranda.access.rates.service import Rates, limits_of
 from memoranda.access.service import Access
 from memoranda.briefs.blocks import store as blocks
 from memoranda.briefs.builder import DefaultContextBuilder
 from memoranda.briefs.dossier import DossierReader
+from memoranda.briefs.own_sources import own_sources
 from memoranda.briefs.packer import ContextPacker
-from memoranda.briefs.registry import ContextSource, ContextSourceRegistry
 from memoranda.briefs.service import Briefs
-from memoranda.briefs.sources.application import ApplicationSource
-from memoranda.briefs.sources.conversation import ConversationSource
-from memoranda.briefs.sources.definition_summary import DefinitionSummarySource
-from memoranda.briefs.sources.dossier import DossierSource
-from memoranda.briefs.sources.knowledge import KnowledgeSource
-from memoranda.briefs.sources.memory import MemorySource
-from memoranda.briefs.sources.outreach import OUTREACH, OutreachSource
-from memoranda.briefs.sources.personal_memory import PersonalMemorySource
-from memoranda.briefs.sources.run_history import RunHistorySource
 from memoranda.conversations.service import Conversations
+from memoranda.files.proposals.service import FileProposals
+from memoranda.files.service import Files
+from memoranda.instructions import store as told
+from memoranda.instructions.meter import LoadMeter
+from memoranda.instructions.service import Instructions
+from memoranda.jobs.bell import Bell
 from memoranda.jobs.chores import Scrubbing, Sweeping, TakingIn
 from memoranda.jobs.nightly import Nightly, Step
 from memoranda.jobs.worker import Worker
+from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.service import Knowledge
+from memoranda.knowledge.vectors.cache import cache_of
 from memoranda.memories.announce import nobody
 from memoranda.memories.embedding.service import Embedding
 from memoranda.memories.limits import COLLECTION, MemoryLimits
@@ -44,13 +43,12 @@ from memoranda.memories.service import Memories
 from memoranda.memories.transfer.service import Transfer
 from memoranda.memories.ways import Ways
 from memoranda.runs.events.service import Events
-from memoranda.runs.history.service import RunHistory
 from memoranda.runs.service import Runs
 from memoranda.search.embedders.choice import Embedders, choose
 from memoranda.search.vectors.service import Vectors
 from memoranda.settings import Settings
 from memoranda.state.definitions.service import Definitions
-from memoranda.state.definitions.summaries import DefinitionSummaries
+from memoranda.state.definitions.skills.service import AgentSkills
 from memoranda.state.dossier import store as dossiers
 from memoranda.state.dossier.service import Dossier
 from memoranda.state.file import read_state
@@ -59,12 +57,13 @@ from memoranda.state.service import StateReader
 from memoranda.storage import Storage, Transaction
 from memoranda.storage import migrate as bring_up_to_date
 from memoranda.storage.health import check_place
-from memoranda.toolbox import toolbox
+from memoranda.toolbox import granted_tools, toolbox
 from memoranda.tools import forgetting
 from memoranda.tools.nodes import node_check
 from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.service import Tools
 from memoranda.words.clock import Clock, system_clock
+from memoranda.words.estimators import ESTIMATORS
 
 
 @dataclass(frozen=True)
@@ -94,6 +93,11 @@ class Memoranda:
     dossier: Dossier
     dossier_reader: DossierReader
     definitions: Definitions
+    files: Files
+    file_proposals: FileProposals
+    skills: AgentSkills
+    instructions: Instructions
+    load_meter: LoadMeter
     tools: Tools
     worker: Worker
     owner: Principal
@@ -133,7 +137,7 @@ class Memoranda:
             owner = await Access(storage).ensure_default()
             declared = state or await asyncio.to_thread(_declared, settings)
             async with StateReader.open(storage, declared) as rows:
-                joined = cls._join(storage, settings, owner, clock, rows)
+                joined = cls._join(_Ground(storage, settings, clock, rows), owner)
                 async with _at_work(joined.worker if work else None):
                     yield joined
         finally:
@@ -143,51 +147,42 @@ class Memoranda:
                     await joined.memories.settled()
                     await joined.tools.settled()
                     await joined.events.close()
+                    await joined.knowledge.close()
                     if joined.vectors is not None:
                         await joined.vectors.close()
                 await storage.close()
 
     @classmethod
-    def _join(
-        cls,
-        storage: Storage,
-        settings: Settings,
-        owner: Principal,
-        clock: Clock,
-        state: StateReader,
-    ) -> Self:
-        embedders = choose(settings)
-        vectors = _vectors(storage, embedders, settings)
-        embedding = Embedding(storage, embedders)
-        ways = Ways(_memory_limits(settings), models=vectors.models if vectors else ())
-        events = Events(storage)
-        runs = Runs(storage, events.wake)
-        memories = Memories(storage, ways, events.wake, vectors, state)
-        conversations = Conversations(storage)
-        removal = _removal(storage, ways, conversations, events, vectors)
-        knowledge = Knowledge(storage, max_bytes=settings.max_upload_bytes)
-        dossier = Dossier(storage)
-        reader = DossierReader(dossier, knowledge)
-        registry = _sources(memories, knowledge, conversations, state, _told(storage, reader))
-        builder = DefaultContextBuilder(
-            registry, ContextPacker(), source_timeout_s=settings.source_timeout_s
+    def _join(cls, ground: "_Ground", owner: Principal) -> Self:
+        storage, settings, state, wake = ground.storage, ground.settings, ground.state, ground.wake
+        vectors, ways = ground.vectors, ground.ways
+        embedding, runs, files = Embedding(storage, ground.embedders), ground.runs, ground.files
+        memories = Memories(
+            storage, ways, wake, vectors, resolver=state, estimator=ground.estimator
         )
-        briefs = Briefs(storage, runs, conversations, registry, builder)
-        box = toolbox(memories, ways, knowledge, briefs, chars=settings.tool_reply_chars)
-        tools = _tools(storage, box, events, settings)
-        rates = Rates(storage, _rate_limits(settings), clock=clock)
-        nights = _nights(removal, events, rates, tools, embedding)
+        conversations, dossier = Conversations(storage), Dossier(storage)
+        removal = _removal(storage, ways, conversations, ground.events, vectors, dossier=dossier)
+        knowledge = _knowledge(ground)
+        reader, bell, chars = DossierReader(dossier, knowledge), Bell(), settings.tool_reply_chars
+        briefs = _briefs(ground, memories, knowledge, conversations, reader)
+        box = toolbox(memories, ways, knowledge, briefs, files, chars=chars, hurry=bell.ring)
+        tools = _tools(storage, box, ground.events, settings)
+        instructions = _instructions(ground, memories, tools)
+        rates = Rates(storage, limits_of(settings), clock=ground.clock)
+        nights = _nights(removal, ground.events, rates, tools, embedding, briefs=briefs)
+        nights.append(Step("pruning of the texts of runs", instructions.prune, again=True))
+        nights.append(Step("pruning of old revisions of files", files.prune, again=True))
         return cls(
             settings=settings,
             storage=storage,
             access=Access(storage),
             rates=rates,
             runs=runs,
-            events=events,
+            events=ground.events,
             memories=memories,
-            proposals=Proposals(storage, ways, events.wake, vectors),
+            proposals=Proposals(storage, ways, wake, vectors),
             removal=removal,
-            transfer=Transfer(storage, ways, events.wake),
+            transfer=Transfer(storage, ways, wake),
             vectors=vectors,
             embedding=embedding,
             conversations=conversations,
@@ -197,10 +192,34 @@ class Memoranda:
             dossier=dossier,
             dossier_reader=reader,
             definitions=Definitions(storage, node_check(box)),
+            files=files,
+            file_proposals=FileProposals(storage, wake),
+            skills=AgentSkills(storage),
+            instructions=instructions,
+            load_meter=_load_meter(ground, instructions),
             tools=tools,
-            worker=_worker(storage, knowledge, embedding, nights, settings),
+            worker=_worker(storage, knowledge, embedding, nights, settings, bell=bell),
             owner=owner,
         )
+
+
+class _Ground:
+    """What the subsystems stand on, and those that lean on none of the others."""
+
+    def __init__(
+        self, storage: Storage, settings: Settings, clock: Clock, state: StateReader
+    ) -> None:
+        self.storage, self.settings, self.clock, self.state = storage, settings, clock, state
+        self.embedders = choose(settings)
+        self.vectors = _vectors(storage, self.embedders, settings)
+        models = self.vectors.models if self.vectors else ()
+        self.ways = Ways(MemoryLimits.of(settings), models=models)
+        self.estimator = ESTIMATORS[settings.estimator]
+        self.events = Events(storage)
+        self.wake = self.events.wake
+        self.runs = Runs(storage, self.wake)
+        self.files = Files(storage, self.wake)
+        self.texts_kept = timedelta(days=settings.blocks_days)
 
 
 @asynccontextmanager
@@ -219,32 +238,57 @@ async def _at_work(worker: Worker | None) -> AsyncIterator[None]:
             await running
 
 
-def _sources(
-    memories: Memories,
-    knowledge: Knowledge,
-    conversations: Conversations,
-    state: StateReader,
-    more: Sequence[ContextSource],
-) -> ContextSourceRegistry:
-    return ContextSourceRegistry(
-        [
-            MemorySource(memories),
-            PersonalMemorySource(memories),
-            KnowledgeSource(knowledge),
-            ConversationSource(conversations),
-            *more,
-            *([ApplicationSource(state)] if state.has("application") else []),
-            *(OutreachSource(state, each) for each in OUTREACH if state.has(each)),
-        ]
+def _knowledge(ground: _Ground) -> Knowledge:
+    cache_of(ground.storage.memory).max_bytes = ground.settings.vector_cache_mb * 2**20
+    return Knowledge(
+        ground.storage,
+        max_bytes=ground.settings.max_upload_bytes,
+        embedding=DocumentEmbedding(ground.storage, ground.embedders),
+        timeout_s=ground.settings.embedder_timeout_s,
     )
 
 
-def _told(storage: Storage, reader: DossierReader) -> list[ContextSource]:
-    return [
-        DossierSource(reader),
-        DefinitionSummarySource(DefinitionSummaries(storage)),
-        RunHistorySource(RunHistory(storage)),
-    ]
+def _briefs(
+    ground: _Ground,
+    memories: Memories,
+    knowledge: Knowledge,
+    conversations: Conversations,
+    dossier: DossierReader,
+) -> Briefs:
+    registry = own_sources(
+        ground.storage,
+        memories=memories,
+        knowledge=knowledge,
+        conversations=conversations,
+        state=ground.state,
+        dossier=dossier,
+        estimator=ground.estimator,
+    )
+    packer, timeout_s = ContextPacker(ground.estimator), ground.settings.source_timeout_s
+    builder = DefaultContextBuilder(registry, packer, source_timeout_s=timeout_s)
+    kept = ground.texts_kept
+    return Briefs(ground.storage, ground.runs, conversations, registry, builder, blocks_kept=kept)
+
+
+def _instructions(ground: _Ground, memories: Memories, tools: Tools) -> Instructions:
+    return Instructions(
+        ground.storage,
+        memories,
+        granted_tools(tools),
+        estimator=ground.settings.estimator,
+        kept=ground.texts_kept,
+        changed=ground.wake,
+    )
+
+
+def _load_meter(ground: _Ground, instructions: Instructions) -> LoadMeter:
+    return LoadMeter(
+        ground.storage,
+        ground.files,
+        instructions.gathering,
+        estimator=ground.settings.estimator,
+        clock=ground.clock,
+    )
 
 
 def _removal(
@@ -253,6 +297,8 @@ def _removal(
     conversations: Conversations,
     events: Events,
     vectors: Vectors | None,
+    *,
+    dossier: Dossier,
 ) -> Removal:
     return Removal(
         storage,
@@ -260,7 +306,7 @@ def _removal(
         quoting=conversations.quoting,
         changed=events.wake,
         evict=vectors.evict if vectors else nobody,
-        elsewhere=Elsewhere(_clear_memories, _clear_user),
+        elsewhere=Elsewhere(_clear_memories, _clear_user, dossier.quoting),
     )
 
 
@@ -270,24 +316,38 @@ def _worker(
     embedding: Embedding,
     nights: list[Step],
     settings: Settings,
+    *,
+    bell: Bell,
 ) -> Worker:
-    first = [Step("look for what can't be found yet", embedding.take_up, again=True)]
+    first = [
+        Step("look for what can't be found yet", embedding.take_up, again=True),
+        Step("look for documents without vectors", knowledge.embedding.take_up, platform=True),
+    ]
     return Worker(
         storage,
-        [TakingIn(knowledge), Sweeping(knowledge), embedding, Scrubbing(storage)],
+        [
+            TakingIn(knowledge),
+            Sweeping(knowledge),
+            knowledge.embedding,
+            embedding,
+            Scrubbing(storage),
+        ],
         Nightly(storage, nights, at=settings.nightly_at, first=first),
         poll=timedelta(seconds=settings.worker_poll_s),
+        bell=bell,
     )
 
 
 def _clear_memories(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
     forgetting.clear(tx, memory_ids)
     blocks.clear(tx, memory_ids)
+    told.clear(tx, memory_ids)
 
 
 def _clear_user(tx: Transaction, user_id: UUID) -> None:
     forgetting.clear_user(tx, user_id)
     blocks.clear_user(tx, user_id)
+    told.clear_user(tx, user_id)
     dossiers.remove_section(tx, user_id)
 
 
@@ -307,7 +367,13 @@ def _tools(storage: Storage, box: ToolRegistry, events: Events, settings: Settin
 
 
 def _nights(
-    removal: Removal, events: Events, rates: Rates, tools: Tools, embedding: Embedding
+    removal: Removal,
+    events: Events,
+    rates: Rates,
+    tools: Tools,
+    embedding: Embedding,
+    *,
+    briefs: Briefs,
 ) -> list[Step]:
     return [
         Step("purge of what was forgotten long ago", removal.purge_due, again=True),
@@ -316,6 +382,7 @@ def _nights(
         Step("pruning of receipts", tools.prune, again=True),
         Step("pruning of decided approvals", tools.approvals.prune, again=True),
         Step("pruning of the journal of calls", tools.journal.prune, again=True),
+        Step("pruning of the texts of blocks", briefs.prune_blocks, again=True),
         Step("sweep of what can't be found", embedding.sweep, again=True),
     ]
 
@@ -330,19 +397,3 @@ def _vectors(storage: Storage, embedders: Embedders | None, settings: Settings) 
         cache_mb=settings.vector_cache_mb,
         timeout_s=settings.embedder_timeout_s,
     )
-
-
-def _memory_limits(settings: Settings) -> MemoryLimits:
-    return MemoryLimits(
-        active=settings.max_memories,
-        pinned=settings.max_pinned,
-        waiting=settings.max_proposals,
-        text_chars=settings.max_memory_chars,
-    )
-
-
-def _rate_limits(settings: Settings) -> dict[Rate, int]:
-    return {
-        Rate.MEMORY_WRITES: settings.writes_per_minute,
-        Rate.LISTS: settings.lists_per_minute,
-    }

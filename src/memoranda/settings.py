@@ -98,8 +98,8 @@ class Settings(BaseSettings):
     )
     embedder: Literal["bundled", "endpoint", "none"] = Field(
         default="bundled",
-        description="What finds memories by meaning: the `bundled` model, an `endpoint`, or `none`; "
-        "all processes of one database set the same.",
+        description="What finds memories and documents by meaning: the `bundled` model, an `endpoint`, "
+        "or `none`; all processes of one database set the same.",
     )
     embedder_url: str | None = Field(
         default=None,
@@ -140,12 +140,13 @@ class Settings(BaseSettings):
     vector_cache_mb: int = Field(
         default=256,
         ge=1,
-        description="The most megabytes of vectors that a process keeps in memory.",
+        description="The most megabytes of memories' vectors that a process keeps in memory, "
+        "and on SQLite of documents' as many again.",
     )
     writes_per_minute: int = Field(
         default=60,
         ge=0,
-        description="How often a user may change memories over HTTP within a minute; 0 takes the limit away.",
+        description="How often a user may change memories, and how often files, over HTTP within a minute; 0 takes the limit away.",
     )
     lists_per_minute: int = Field(
         default=120,
@@ -178,10 +179,22 @@ class Settings(BaseSettings):
         description="For how many days a call that comes again under its idempotency key is known, "
         "and the journal of calls is kept.",
     )
+    blocks_days: int = Field(
+        default=90,
+        ge=1,
+        le=3650,
+        description="For how many days the text that a run was given is kept after the run has ended; "
+        "which rows it was made of, and what became of each, stays.",
+    )
     state: str | None = Field(
         default=None,
         min_length=1,
         description="The TOML file that declares which rows of an application's own database briefs may show.",
+    )
+    estimator: Literal["bytes", "pieces"] = Field(
+        default="bytes",
+        description="How the tokens of a text are estimated: by a quarter of its `bytes`, or by the `pieces` "
+        "that tokenizers cut texts into, which is slower and rarely too low.",
     )
     source_timeout_s: float = Field(
         default=1.0,
@@ -211,7 +224,7 @@ class Settings(BaseSettings):
     @classmethod
     def _in_utc(cls, at: time) -> time:
         if at.tzinfo is not None:
-            raise ValueError("Input should be a time of day without a zone, which is read as UTC")
+            raise ValueError("This must be a time of day without a zone, which is read as UTC")
         return at
 
     @field_validator("db")

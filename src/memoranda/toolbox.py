@@ -1,18 +1,24 @@
 """The tools that come with the product, in the order in which they are offered."""
 
+from collections.abc import Callable
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from memoranda.access.models import Principal
 from memoranda.briefs.service import Briefs
+from memoranda.files.service import Files
+from memoranda.instructions.composing import GrantedTool
+from memoranda.instructions.gathering import Granted
 from memoranda.knowledge.service import Knowledge
 from memoranda.memories.service import Memories
 from memoranda.memories.ways import Ways
+from memoranda.tools.files.tools import file_tools
 from memoranda.tools.knowledge import knowledge_tool
 from memoranda.tools.memory.tools import memory_tools
-from memoranda.tools.models import Answer, Course, Input, Tool
+from memoranda.tools.models import Answer, Course, Decision, Input, Tool
 from memoranda.tools.registry import ToolRegistry
+from memoranda.tools.service import Tools
 
 BRIEF: Final = (
     "Get what is known for the task at hand, in one text: memories, documents and the conversation so "
@@ -40,14 +46,25 @@ class Brief(Answer):
 
 
 def toolbox(
-    memories: Memories, ways: Ways, knowledge: Knowledge, briefs: Briefs, *, chars: int
+    memories: Memories,
+    ways: Ways,
+    knowledge: Knowledge,
+    briefs: Briefs,
+    files: Files,
+    *,
+    chars: int,
+    hurry: Callable[[], None] = lambda: None,
 ) -> ToolRegistry:
-    """All of them; an answer of those that list has at most about `chars` characters."""
+    """All of them; an answer of those that list has at most about `chars` characters.
+
+    `hurry` is called where somebody waits for vectors, and may wake a worker.
+    """
     return ToolRegistry(
         [
-            *memory_tools(memories, ways, chars=chars),
+            *memory_tools(memories, ways, chars=chars, hurry=hurry),
             knowledge_tool(knowledge, chars=chars),
             _brief_tool(briefs),
+            *file_tools(files),
         ]
     )
 
@@ -69,4 +86,24 @@ def _brief_tool(briefs: Briefs) -> Tool:
             dropped=sum(built.dropped.values()),
         )
 
-    return Tool(name="build_brief", description=BRIEF, input=BuildBrief, answer=Brief, read=build)
+    return Tool(
+        name="build_brief",
+        description=BRIEF,
+        input=BuildBrief,
+        answer=Brief,
+        read=build,
+        in_spaces=False,
+    )
+
+
+def granted_tools(tools: Tools) -> Granted:
+    """The tools that an agent is offered, as its instructions tell of them."""
+
+    async def granted(agent: Principal) -> list[GrantedTool]:
+        offers = await tools.offers(agent)
+        return [
+            GrantedTool(offer.name, offer.description, asks=offer.decision is Decision.ASK)
+            for offer in offers
+        ]
+
+    return granted

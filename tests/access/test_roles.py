@@ -27,6 +27,7 @@ MAY = {
     Permission.READ_AGENTS: "omar",
     Permission.READ_KEYS: "or",
     Permission.BUILD_BRIEFS: "omar",
+    Permission.READ_PAST: "omr",
     Permission.READ_POLICIES: "omar",
     Permission.PUBLISH_POLICIES: "o",
     Permission.READ_MEMORIES: "omar",
@@ -49,6 +50,10 @@ MAY = {
     Permission.READ_ROWS: "omar",
     Permission.WRITE_STATE: "o",
     Permission.WRITE_SECTION: "om",
+    Permission.READ_FILES: "omar",
+    Permission.WRITE_FILES: "o",
+    Permission.WRITE_NOTES: "oa",
+    Permission.PROPOSE_FILES: "oma",
 }
 LETTER = {
     Role.OWNER: "o",

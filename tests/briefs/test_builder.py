@@ -193,6 +193,20 @@ async def test_an_optional_failure_of_any_sort_is_named_and_the_brief_goes_on() 
     assert "memory: body" in brief.text
 
 
+async def test_a_timeout_and_a_missing_reader_are_both_named_before_the_first_item() -> None:
+    async def hangs() -> list[ContextItem]:
+        await asyncio.sleep(60)
+        return []
+
+    builder = a_builder(Source("knowledge", hangs), Source("memory"), timeout_s=0.05)
+    brief = await builder.build(REQUEST, a_policy("dossier", "knowledge", "memory"))
+    assert brief.failed_sources == ["dossier", "knowledge"]
+    assert brief.failure_reasons == {"dossier": "missing", "knowledge": "timeout"}
+    notice, *rest = brief.text.splitlines()
+    assert ("dossier" in notice, "knowledge" in notice) == (True, True)
+    assert "memory: body" in "\n".join(rest)
+
+
 async def test_a_source_that_fails_on_being_called_fails_alone() -> None:
     source = Source("knowledge")
     source.retrieve = None  # type: ignore[assignment,method-assign] # a source may be wrong

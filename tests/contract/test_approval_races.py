@@ -186,6 +186,29 @@ async def test_what_is_asked_about_a_memory_while_it_is_erased_does_not_stay(
         assert await houses[2].listed(acme.owner) == []
 
 
+async def test_who_ask_the_same_at_one_instant_are_told_of_one_approval(
+    houses: list[DecidingHouse], acme: Tenant, agent: Principal
+) -> None:
+    for turn in range(TURNS):
+        made = await houses[0].memories.remember(
+            acme.owner, f"{TEA} {turn}", agent_id=acme.scout.id
+        )
+        given = {"memory_id": str(made.id), "expected_version": 1}
+        results = await at_once(
+            *(
+                each.call(agent, "forget", given, key=key)
+                for each in houses
+                for key in (None, f"{turn}")
+            )
+        )
+        told = {each.answer["approval_id"] for each in results if each.answer is not None}
+        assert len(told) == 1
+        assert [each.refusal for each in results] == [None] * len(results)
+        (waiting,) = await houses[0].listed(acme.owner)
+        assert {str(waiting.id)} == told
+        await houses[0].approvals.approve(acme.owner, waiting.id)
+
+
 async def test_however_many_ask_at_once_no_more_wait_than_may(
     houses: list[DecidingHouse], acme: Tenant, agent: Principal
 ) -> None:
@@ -194,9 +217,12 @@ async def test_however_many_ask_at_once_no_more_wait_than_may(
         await few[0].memories.remember(acme.owner, f"{TEA} {n}", agent_id=acme.scout.id)
         for n in range(9)
     ]
-    for _ in range(6):
+    for turn in range(6):
         results = await at_once(
-            *(few[n % 3].call(agent, "update", change(each, COFFEE)) for n, each in enumerate(made))
+            *(
+                few[n % 3].call(agent, "update", change(each, f"{COFFEE} {turn}"))
+                for n, each in enumerate(made)
+            )
         )
         refused = [each.refusal.code for each in results if each.refusal is not None]
         assert refused == ["approvals_full"] * 6

@@ -89,6 +89,7 @@ async def test_what_an_agent_asks_for_waits_and_changes_nothing(
         decided_by=None,
         decided_at=None,
         created_at=clock.now,
+        memory=memory,
     )
     assert await text_of(house, acme, memory) == TEA
 
@@ -138,6 +139,22 @@ async def test_no_more_calls_wait_than_may_and_one_that_is_decided_makes_room(
     await house.approvals.deny(acme.owner, first)
     again = await house.answer(agent, "update", "third", **given)
     assert again["outcome"] == "waiting"
+
+
+async def test_pages_neither_skip_nor_repeat_while_calls_come_and_are_decided(
+    house: DecidingHouse, acme: Tenant, agent: Principal, memory: Memory
+) -> None:
+    asked = [await house.waiting(agent, memory, f"drinks {n}") for n in range(7)]
+    seen: list[UUID] = []
+    cursor, more = None, True
+    while more:
+        page = await house.approvals.page(acme.owner, limit=2, cursor=cursor)
+        assert len({each.created_at for each in page.items}) <= 1  # time stands still
+        seen += [each.id for each in page.items]
+        await house.approvals.deny(acme.owner, page.items[0].id)
+        await house.waiting(agent, memory, f"drinks more than {len(seen)}")
+        cursor, more = page.next_cursor, page.next_cursor is not None
+    assert seen == asked[::-1]
 
 
 async def test_the_limit_is_each_organizations_own(storage: Storage, acme: Tenant) -> None:
@@ -195,17 +212,18 @@ async def test_a_forgetting_waits_and_is_done_likewise(
 async def test_nothing_of_what_was_asked_is_kept_once_it_is_decided(
     house: DecidingHouse, acme: Tenant, agent: Principal, memory: Memory, storage: Storage
 ) -> None:
-    for decide in (house.approvals.deny, house.approvals.approve):
-        await decide(acme.owner, await house.waiting(agent, memory, COFFEE))
+    await house.approvals.deny(acme.owner, await house.waiting(agent, memory, MILK))
+    await house.approvals.approve(acme.owner, await house.waiting(agent, memory, COFFEE))
     rows = await read(storage, acme, ROWS)
     assert [row.arguments for row in rows] == [None, None]
     assert COFFEE not in str(rows)
+    assert MILK not in str(rows)
 
 
 async def test_each_decision_is_an_activity_of_the_person_and_an_event_and_wakes_listeners(
     house: DecidingHouse, acme: Tenant, agent: Principal, memory: Memory, storage: Storage
 ) -> None:
-    denied = await house.waiting(agent, memory, COFFEE)
+    denied = await house.waiting(agent, memory, MILK)
     await house.approvals.deny(acme.owner, denied)
     approved = await house.waiting(agent, memory, COFFEE)
     await house.approvals.approve(acme.owner, approved)

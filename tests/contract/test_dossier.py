@@ -392,3 +392,46 @@ async def test_erasing_a_user_takes_its_section_along_and_no_trace_stays(
         assert await memoranda.dossier.get_user(who, anna) == UserSection(user_id=anna)
         assert (await memoranda.dossier.get_user(who, ben)).text == "Collects herrings."
     assert set(scanner.found(["swordfish", "seahorses", "herrings"])) == {"herrings"}
+
+
+# --- what is erased and quoted here -----------------------------------------------------------------
+
+
+async def test_whoever_erases_is_told_where_the_dossier_quotes_it(database_url: str) -> None:
+    async with Memoranda.open(database_url, migrate=False) as memoranda:
+        acme, other = [await new_tenant(memoranda.storage, name) for name in ("Acme", "Other")]
+        said = "We never ship on Fridays."
+        quoting = DossierText(offers=[Entry(name="Post", description=f"Note: {said.upper()}")])
+        for tenant in (acme, other):
+            await memoranda.dossier.put(tenant.owner, quoting, 0)
+            for user in (tenant.anna, tenant.ben):
+                await memoranda.dossier.put_user(
+                    tenant.owner, user.id, f"{user.name} knows:\n we  never ship on Fridays.", 0
+                )
+        made = await memoranda.memories.remember(acme.owner, said)
+        done = await memoranda.removal.erase(acme.owner, made.id)
+        assert sorted(done.quoted_in_sections) == sorted([acme.anna.id, acme.ben.id])
+        assert done.quoted_in_dossier
+        assert (await memoranda.dossier.get(acme.owner)).offers == quoting.offers
+        made = await memoranda.memories.remember(acme.owner, "Ships on Mondays.")
+        done = await memoranda.removal.erase(acme.owner, made.id)
+        assert (done.quoted_in_sections, done.quoted_in_dossier) == ([], False)
+        await memoranda.memories.remember(acme.owner, said, user_id=acme.anna.id)
+        done = await memoranda.removal.erase_user(acme.owner, acme.anna.id)
+        assert done.quoted_in_sections == [acme.ben.id]  # her own went with it
+        assert done.quoted_in_dossier
+
+
+async def test_sections_are_looked_through_to_the_last(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoranda.state.dossier.service.LOOKED_THROUGH", 1)
+    async with Memoranda.open(database_url, migrate=False) as memoranda:
+        acme = await new_tenant(memoranda.storage)
+        users = [acme.anna, acme.ben]
+        for user in users:
+            await memoranda.dossier.put_user(acme.owner, user.id, "Likes green tea.", 0)
+        sections, organization = await memoranda.dossier.quoting(
+            acme.owner.organization_id, ["green tea"]
+        )
+        assert (sorted(sections), organization) == (sorted(user.id for user in users), False)

@@ -35,6 +35,9 @@ class Rows:
         self.asked: list[list[ResourceRef]] = []
         self.fails = False
 
+    def knows(self, kind: str) -> bool:
+        return kind in {"crm.company", "crm.person"}
+
     async def exists(
         self, subject: ContextSubject, refs: Iterable[ResourceRef]
     ) -> set[ResourceRef]:
@@ -95,6 +98,25 @@ async def test_a_memory_about_a_row_is_told_to_runs_only_while_the_row_is_there(
     assert set(map(tuple, (await told(guarded, acme)).values())) == {("Of nobody: plums.",)}
     rows.refs.add(GONE)
     assert "Gone likes plums." in (await told(guarded, acme))["source"]
+
+
+async def test_a_memory_about_a_kind_that_nobody_declared_says_so(
+    guarded: Memories, storage: Storage, acme: Tenant
+) -> None:
+    odd = ResourceRef(kind="crm.widget", id="7")
+    made = await guarded.remember(acme.owner, "Widget 7 is blue.", about=odd)
+    assert made.hint is not None
+    assert "crm.widget" in made.hint
+    assert (await guarded.get(acme.owner, made.id)).hint == made.hint
+    assert [each.hint for each in (await guarded.page(acme.owner)).items] == [made.hint]
+    assert (await guarded.update(acme.owner, made.id, title="Widget")).hint == made.hint
+    await guarded.forget(acme.owner, made.id)
+    assert (await guarded.restore(acme.owner, made.id)).hint == made.hint
+    # Of a row that is not there nothing is said: that would tell whether it is.
+    assert (await guarded.remember(acme.owner, "Gone likes plums.", about=GONE)).hint is None
+    assert (await guarded.remember(acme.owner, "Plums are blue.")).hint is None
+    alone = Memories(storage)
+    assert (await alone.remember(acme.owner, "Acme likes figs.", about=ACME)).hint is not None
 
 
 async def test_people_see_what_runs_are_not_told(guarded: Memories, acme: Tenant) -> None:

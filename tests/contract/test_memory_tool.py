@@ -237,6 +237,28 @@ async def test_what_is_recalled_page_by_page_comes_once_whatever_is_said_meanwhi
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("アダは牛乳を飲みます。", "牛乳"),
+        ("她喜欢喝茶。", "喝茶"),
+        ("Redis缓存在三楼。", "Redis"),
+        ("The disk writes 3 GB/s.", "GB/s"),
+        ("Ada doesn't eat fish.", "doesn't"),
+        ("memory:safe languages are preferred.", "memory:safe"),
+        ("Ada said foo AND bar.", "foo AND bar"),
+        ('Ada said "never.', '"never'),
+    ],
+)
+async def test_whatever_script_or_sign_a_question_holds_is_plain_words(
+    product: Memoranda, acme: Tenant, text: str, query: str
+) -> None:
+    await said(product, acme.owner, "remember", content="Something else.")
+    await said(product, acme.owner, "remember", content=text)
+    found = await said(product, acme.owner, "recall", query=query)
+    assert [each["content"] for each in found["memories"]] == [text]
+
+
 @pytest.mark.parametrize("tool", ["list", "recall"])
 async def test_a_cursor_that_was_changed_or_is_of_another_question_is_refused(
     product: Memoranda, acme: Tenant, tool: str

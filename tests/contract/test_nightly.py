@@ -315,3 +315,25 @@ async def test_first_steps_are_run_once_by_each_worker_that_begins(night: Night)
 )
 def test_the_next_time_is_after_now_and_in_utc(now: str, then: str) -> None:
     assert next_time(AT, datetime.fromisoformat(now)) == datetime.fromisoformat(then)
+
+
+async def test_a_first_step_for_the_platform_is_run_for_it_and_for_every_organization(
+    night: Night,
+) -> None:
+    await night.add_organizations(2)
+    of_all: list[object] = []
+    of_each: list[object] = []
+
+    async def for_all(scope: object) -> int:
+        of_all.append(scope)
+        return 0
+
+    async def for_each(scope: object) -> int:
+        of_each.append(scope)
+        return 0
+
+    first = [Step("for all", for_all, platform=True), Step("for each", for_each)]
+    await Nightly(night.storage, [], at=time(4, 13), first=first).begin()
+    assert of_all[0] is PLATFORM
+    assert of_all[1:] == of_each
+    assert len(of_each) >= 2

@@ -94,6 +94,7 @@ async def test_what_an_agent_proposes_waits_as_it_was_said(
         "status": ProposalStatus.WAITING,
         "user_id": acme.anna.id,
         "agent_id": acme.scout.id,
+        "space": None,
         "subject_key": f"user:{acme.anna.id}:{DRINK}",
         "text": "Likes   tea",
         "title": "Tea",
@@ -112,6 +113,7 @@ async def test_what_an_agent_proposes_waits_as_it_was_said(
         "decided_at": None,
         "created_at": clock.now,
         "restorable_until": None,
+        "replaces": None,
     }
     assert await proposals.get(acme.owner, made.id) == made
 

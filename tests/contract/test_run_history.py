@@ -8,10 +8,13 @@ from uuid import UUID
 import pytest
 
 from memoranda import Memoranda
+from memoranda.access.models import Principal
+from memoranda.access.roles import sees
 from memoranda.briefs.models import ContextBrief, ContextItem, ContextRequest, ContextSourceSpec
 from memoranda.briefs.sources.run_history import LONGEST_ID, RunHistorySource
 from memoranda.runs.history.service import RunHistory
 from memoranda.runs.models import Run
+from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
@@ -263,3 +266,88 @@ async def test_runs_of_another_organization_are_never_told(
     asked = {"user_id": acme.anna.id, "trigger_id": trigger, "entities": [DEAL]}
     assert len(await told(memoranda, acme, **asked)) == 1
     assert await told(memoranda, other, **asked) == []
+
+
+# --- whoever is told of a run can look it up, and nobody else ----------------------------------
+
+
+def readers(tenant: Tenant) -> list[Principal]:
+    return [
+        tenant.owner,
+        tenant.reader,
+        tenant.member(tenant.anna),
+        tenant.member(tenant.ben),
+        tenant.key_of(tenant.scout),
+        tenant.key_of(tenant.clerk),
+        tenant.key_of(tenant.scout, tenant.anna),
+        tenant.key_of(tenant.clerk, tenant.ben),
+    ]
+
+
+async def test_each_run_that_a_brief_cites_can_be_looked_up_and_no_other(
+    memoranda: Memoranda, acme: Tenant, other: Tenant, time: Time
+) -> None:
+    """The list of history and the single run are told within one boundary."""
+    trigger = new_id()
+    subjects: list[dict[str, Any]] = [
+        {},
+        {"user_id": acme.anna.id},
+        {"user_id": acme.ben.id, "agent_id": acme.scout.id},
+        {"agent_id": acme.clerk.id},
+        {"trigger_id": trigger},
+    ]
+    made = [
+        await done(memoranda, acme, *refs, **named) for named in subjects for refs in ((), (DEAL,))
+    ]
+    time.passes(minutes=1)
+    for who in readers(acme):
+        cited = await _cited(memoranda, who, trigger)
+        for run in made:
+            alone = sees(who, user_id=run.user_id, agent_id=run.agent_id)
+            if run.id in cited or alone:
+                assert (await memoranda.runs.get(who, run.id)).whole is alone
+            else:
+                with pytest.raises(NotFound):
+                    await memoranda.runs.get(who, run.id)
+    for run in made:
+        with pytest.raises(NotFound):
+            await memoranda.runs.get(other.owner, run.id)
+
+
+async def _cited(memoranda: Memoranda, who: Principal, trigger: UUID) -> set[UUID]:
+    """The runs that any brief which this caller may ask for cites."""
+    policy = only_history(limit=100)
+    asked: dict[str, Any] = {"policy": policy, "entities": [DEAL], "trigger_id": trigger}
+    brief = await memoranda.briefs.build(who, "q", **asked)
+    return {UUID(ref.id) for ref in brief.items if ref.kind == "run"}
+
+
+async def test_of_anothers_run_nothing_is_told_but_what_history_tells(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    named = {"user_id": acme.ben.id, "agent_id": acme.scout.id, "trigger_id": new_id()}
+    run = await memoranda.runs.create(acme.owner, input={"secret": "marigold"}, **named)
+    await memoranda.briefs.for_run(acme.owner, run.id, "q")
+    await memoranda.runs.log(acme.owner, run.id, "marigold")
+    whole = await memoranda.runs.complete(acme.owner, run.id, summary="Sent", refs=[DEAL])
+    anna = acme.member(acme.anna)
+    seen = await memoranda.runs.get(anna, run.id)
+    assert (seen.status, seen.result, seen.created_at) == (
+        whole.status,
+        whole.result,
+        whole.created_at,
+    )
+    assert (seen.whole, seen.input, seen.entities) == (False, None, [])
+    assert {seen.user_id, seen.agent_id, seen.trigger_id} == {None}
+    for looking in (
+        memoranda.runs.logs(anna, run.id),
+        memoranda.runs.own(anna, run.id),
+        memoranda.briefs.block(anna, run.id),
+        memoranda.briefs.for_run(anna, run.id, "q"),
+        memoranda.briefs.build(anna, "q", run_id=run.id),
+        memoranda.runs.create(anna, parent_id=run.id),
+        memoranda.runs.cancel(anna, run.id),
+    ):
+        with pytest.raises(NotFound):
+            await looking
+    assert run.id not in [each.id for each in (await memoranda.runs.page(anna)).items]

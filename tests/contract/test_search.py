@@ -189,3 +189,53 @@ async def test_a_query_of_any_characters_is_plain_words(storage: Storage, query:
     alone = await organization(storage, [new_id()], documents(1, 2))
     found = await storage.read(alone, store.search, COLLECTION, read_query(query), limit=5)
     assert isinstance(found, list)
+
+
+def speakers(tx: Transaction, names: list[str]) -> UUID:
+    document_id = new_id()
+    turns = [Passage("We saw a heron at the harbor", speaker=name) for name in names]
+    store.add_document(tx, COLLECTION, document_id, index_document(turns))
+    return document_id
+
+
+async def wording(storage: Storage, scope: UUID, text: str, ids: list[UUID] | None = None) -> str:
+    return await storage.read(
+        scope, store.wording, COLLECTION, text, read_query(text), document_ids=ids
+    )
+
+
+async def test_only_ones_own_speakers_are_left_out_of_what_a_query_means(
+    storage: Storage,
+) -> None:
+    mine = await organization(storage, [], [])
+    other = await organization(storage, [], [])
+    ada = await storage.write(mine, speakers, ["Ada Lovelace"])
+    await storage.write(mine, speakers, ["Bo"])
+    await storage.write(other, speakers, ["Heron", "Cleo"])
+    await storage.write(PLATFORM, speakers, ["Harbor"])
+    text = "Did Ada tell Bo and Cleo of the harbor heron"
+    assert await wording(storage, mine, text) == "Did tell and Cleo of the harbor heron"
+    assert await wording(storage, mine, text, [ada]) == "Did tell Bo and Cleo of the harbor heron"
+    assert await wording(storage, other, text) == "Did Ada tell Bo and of the harbor"
+    assert await storage.write(mine, store.hide_document, COLLECTION, ada)
+    assert await wording(storage, mine, text) == "Did Ada tell and Cleo of the harbor heron"
+
+
+async def test_a_document_that_is_looked_at_in_any_case_is_judged_by_all_of_its_words(
+    storage: Storage,
+) -> None:
+    ids = [new_id() for _ in range(30)]
+    content = documents(30, 4)
+    alone = await organization(storage, ids, content)
+    query = read_query("when does the old harbor open on sunday")
+    few = Limits(rows=10, documents=2)
+
+    async def shares(limits: Limits, also: list[UUID]) -> list[float]:
+        judged = await storage.read(alone, store.judge, COLLECTION, query, also=also, limits=limits)
+        assert judged is not None
+        return [each.share for each in judged.words([(ids[0], 0), (ids[0], 1), (ids[17], 0)])]
+
+    everything = await shares(Limits(), [])
+    assert min(everything) > 0
+    assert 0.0 in await shares(few, [])
+    assert await shares(few, ids) == everything

@@ -78,7 +78,7 @@ class Heard:
     def __init__(self, reader: StateReader) -> None:
         self.statements: list[tuple[str, Any]] = []
         assert reader._host is not None
-        event.listen(reader._host.engine, "before_cursor_execute", self._hear)
+        event.listen(reader._host.database.engine, "before_cursor_execute", self._hear)
 
     def _hear(self, _c: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
         self.statements.append((statement, values))
@@ -323,9 +323,10 @@ async def test_nothing_can_be_written_through_the_handle(host_url: str) -> None:
 
 async def test_a_file_that_is_not_there_is_not_made(storage: Storage, tmp_path: Path) -> None:
     missing = tmp_path / "missing.db"
-    with pytest.raises(StorageUnavailable):
-        async with StateReader.open(storage, crm(str(missing))):
-            pass
+    subject = await subject_of(storage, ACME)
+    async with StateReader.open(storage, crm(str(missing))) as reader:
+        with pytest.raises(StorageUnavailable):
+            await reader.read(subject, [ref("crm.company", "Acme-c")])
     assert not missing.exists()
 
 

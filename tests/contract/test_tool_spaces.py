@@ -1,5 +1,6 @@
 """What spaces promise on every database: a node of a workflow with its own tools, agent and memories."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -9,8 +10,9 @@ from memoranda.access.models import Principal, Role
 from memoranda.conversations.service import Conversations
 from memoranda.memories.removal.service import Removal
 from memoranda.storage import Storage
-from memoranda.tools.errors import UnknownTool, WriterNeedsAgent
+from memoranda.tools.errors import NotInSpaces, UnknownTool, WriterNeedsAgent
 from memoranda.tools.models import ApprovalStatus, Decision, ToolSpace
+from memoranda.tools.registry import ToolRegistry
 from memoranda.words.errors import Invalid, NotFound, OverLimit, Refused
 from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
@@ -68,6 +70,7 @@ async def test_a_space_is_published_as_it_was_asked_for(
     )
     assert made == ToolSpace(
         id=made.id,
+        name="order intake%2Fv2/ask %252F agent",
         workflow_id=FLOW,
         node_id=NODE,
         agent_id=acme.scout.id,
@@ -106,6 +109,18 @@ async def test_a_tool_that_writes_needs_an_agent(house: DecidingHouse, acme: Ten
     assert refusal.value.code == "writer_needs_an_agent"
     assert refusal.value.details["tools"] == ["remember", "update", "forget"]
     assert (await house.spaces.page(acme.owner)).items == []
+
+
+async def test_a_tool_that_no_space_can_call_is_refused(house: DecidingHouse, acme: Tenant) -> None:
+    tools = [replace(each, in_spaces=each.name != "list") for each in house.registry]
+    house.knows(ToolRegistry(tools))
+    with pytest.raises(NotInSpaces) as refusal:
+        await house.spaces.publish(acme.owner, FLOW, NODE, tools=["get", "list"])
+    assert refusal.value.code == "not_in_spaces"
+    assert refusal.value.details == {"field": "tools", "tools": ["list"]}
+    assert (await house.spaces.page(acme.owner)).items == []
+    made = await house.spaces.publish(acme.owner, FLOW, NODE, tools=["get"])
+    assert made.tools == ["get"]
 
 
 async def test_what_makes_no_space_is_refused(house: DecidingHouse, acme: Tenant) -> None:

@@ -44,6 +44,8 @@ BREACHES = {
     "an event loop in the packer": ("pure", "briefs/packer.py", "import asyncio"),
     "a database in the words": ("pure", "words/text.py", "import sqlalchemy"),
     "storage in the models": ("pure", "briefs/models.py", "import memoranda.storage"),
+    "an integration nobody declared": ("integrations", "integrations/attic/__init__.py", ""),
+    "a framework in a room": ("frameworks", "briefs/service.py", "import agno"),
     "a dialect in a store": (
         "dialects",
         "memories/store.py",
@@ -79,6 +81,8 @@ def test_neighbors_that_import_each_other_are_reported(tmp_path: Path) -> None:
 NAMES = {
     "floors": "A floor imports only from floors below it",
     "surfaces": "No surface leans on another",
+    "integrations": "No integration leans on another",
+    "frameworks": "Only its integration knows an agent framework",
     "cycles": "No two neighbors import each other",
     "pure": "What decides is pure: no database, no event loop, no web",
     "dialects": "Only storage knows which database it is",

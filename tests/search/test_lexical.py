@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search.document import IndexedDocument, Passage, TermCount, index_document
-from memoranda.search.lexical import Candidate, Corpus, Hit, rank
+from memoranda.search.lexical import Candidate, Corpus, Hit, Judged, Words, judge, rank
 from memoranda.search.terms import Query, read_query
 from memoranda.search.weights import REACH, WEIGHTS
 
@@ -154,6 +154,51 @@ class TestSpeakers:
         counts, corpus = totals(indexed)
         hits = rank(query, candidates(indexed), counts, corpus, limit=9)
         assert {hit.ordinal for hit in hits} == {0, 1, 2}
+
+
+def judged(query: str, *documents: Sequence[str | Passage]) -> Judged | None:
+    indexed = [
+        index_document(Passage(text) if isinstance(text, str) else text for text in document)
+        for document in documents
+    ]
+    counts, corpus = totals(indexed)
+    return judge(read_query(query), candidates(indexed), counts, corpus)
+
+
+class TestJudging:
+    TEXTS = ("the blue heron landed", *[FILLER] * 5, "a heron")
+
+    def test_the_best_are_those_that_a_search_finds(self) -> None:
+        judgement = judged("blue heron", self.TEXTS)
+        assert judgement is not None
+        assert judgement.best(100) == search("blue heron", self.TEXTS)
+
+    def test_each_passage_has_its_share_and_one_without_a_word_has_none(self) -> None:
+        judgement = judged("blue heron", self.TEXTS)
+        assert judgement is not None
+        said = judgement.words([(UUID(int=0), 6), (UUID(int=0), 0), (UUID(int=0), 3)])
+        assert [each.ordinal for each in said] == [6, 0, 3]
+        assert 1 >= said[1].share > said[0].share > 0
+        assert said[2] == Words(UUID(int=0), 3, 0.0)
+
+    @pytest.mark.parametrize("place", [(0, 7), (0, 9), (1, 0), (2, 0)])
+    def test_a_passage_that_no_candidate_has_holds_nothing(self, place: tuple[int, int]) -> None:
+        judgement = judged("blue heron", self.TEXTS, [])
+        assert judgement is not None
+        document_id, ordinal = UUID(int=place[0]), place[1]
+        assert judgement.words([(document_id, ordinal)]) == [Words(document_id, ordinal, 0.0)]
+
+    def test_the_passages_of_the_named_speaker_are_marked_and_no_share_exceeds_one(self) -> None:
+        turns = [Passage("a heron", speaker="Ada"), *[FILLER] * 5, Passage("a heron", speaker="Bo")]
+        judgement = judged("heron Ada", turns)
+        assert judgement is not None
+        ada, bo = judgement.words([(UUID(int=0), 0), (UUID(int=0), 6)])
+        assert (ada.theirs, bo.theirs) == (True, False)
+        assert ada.share <= 1
+
+    @pytest.mark.parametrize("query", ["", "unknown words only"])
+    def test_words_that_stand_nowhere_say_nothing(self, query: str) -> None:
+        assert judged(query, self.TEXTS) is None
 
 
 @pytest.mark.parametrize("query", ["", "?", "unknown words only"])

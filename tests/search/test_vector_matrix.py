@@ -140,3 +140,47 @@ def test_what_went_takes_no_room_for_long() -> None:
         matrix.apply(changed(*(made(item, turn) for item in range(100))))
     assert matrix.nbytes < 2.5 * full
     assert sorted(found(matrix, 7, most=999)) == list(range(400))
+
+
+def closest(matrix: VectorMatrix, seed: int, most: int, *items: int) -> list[tuple[int, int]]:
+    named = b"".join(UUID(int=item).bytes for item in items) if items else None
+    hits = matrix.snapshot().closest(unit(seed), most, named)
+    return [(hit.item_id.int, hit.text_id.int) for hit in hits]
+
+
+def with_texts(*seeds: tuple[int, int, int]) -> VectorMatrix:
+    """Items that have several texts: of each its item, its text, and the seed of its vector."""
+    matrix = VectorMatrix("m")
+    matrix.add(changed(*(made(item, seed, text=UUID(int=text)) for item, text, seed in seeds)))
+    return matrix
+
+
+def test_the_closest_texts_come_in_order_of_their_cosines_and_then_by_item_and_text() -> None:
+    matrix = with_texts((2, 0, 7), (2, 1, 8), (1, 5, 7), (1, 4, 7), (3, 0, 9))
+    assert closest(matrix, 7, 10)[:3] == [(1, 4), (1, 5), (2, 0)]
+    assert closest(matrix, 7, 2) == [(1, 4), (1, 5)]
+    hits = matrix.snapshot().closest(unit(7), 10)
+    assert hits[0].score == pytest.approx(1.0, abs=1e-3)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert len(hits) == 5
+    assert closest(matrix, 7, 0) == []
+    assert VectorMatrix("m").snapshot().closest(unit(7), 5) == []
+
+
+def test_the_closest_of_named_items_alone_and_never_of_what_is_gone() -> None:
+    matrix = with_texts((1, 0, 7), (2, 0, 7), (2, 1, 8), (3, 0, 7))
+    assert closest(matrix, 7, 10, 2, 9) == [(2, 0), (2, 1)]
+    assert closest(matrix, 7, 10, 9) == []
+    assert closest(matrix, 7, 10, 3, 1) == [(1, 0), (3, 0)]
+    matrix.apply(changed(gone(2)))
+    assert closest(matrix, 7, 10, 2) == []
+    assert closest(matrix, 7, 10) == [(1, 0), (3, 0)]
+
+
+def test_items_that_share_half_of_their_id_are_told_apart() -> None:
+    high = 5 << 64
+    matrix = with_texts((1, 0, 7), (high + 1, 0, 7), (2, 0, 7))
+    assert closest(matrix, 7, 10, 1) == [(1, 0)]
+    assert closest(matrix, 7, 10, high + 1) == [(high + 1, 0)]
+    assert closest(matrix, 7, 10, 1, high + 1) == [(1, 0), (high + 1, 0)]
+    assert closest(matrix, 7, 10, high + 2, 1) == [(1, 0)]

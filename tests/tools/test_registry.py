@@ -44,6 +44,15 @@ def test_tools_come_in_the_order_in_which_they_were_given() -> None:
     assert [tool.name for tool in registry.within_reach(OWNER)] == names
 
 
+def test_a_space_knows_the_tools_it_was_published_with_less_those_that_no_space_can_call() -> None:
+    registry = ToolRegistry([reader("look"), reader("pack", in_spaces=False), reader("more")])
+    space = Space(id=new_id(), name="flow/node", agent_id=None, tools=("look", "pack"))
+    bound = OWNER.model_copy(update={"role": Role.READ_ONLY, "space": space})
+    assert [tool.name for tool in registry.within_reach(bound)] == ["look"]
+    with pytest.raises(UnknownTool):
+        registry.tool_for(bound, "pack")
+
+
 def test_two_tools_have_two_names() -> None:
     with pytest.raises(ValueError, match="Two tools are called look"):
         ToolRegistry([reader("look"), writer("look")])

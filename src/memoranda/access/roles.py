@@ -18,6 +18,7 @@ class Permission(StrEnum):
     READ_AGENTS = "list the organization's agents"
     READ_KEYS = "list the organization's keys"
     BUILD_BRIEFS = "build briefs"
+    READ_PAST = "build briefs of past times, which tell what has been forgotten since"
     READ_POLICIES = "read context policies"
     PUBLISH_POLICIES = "publish context policies"
     READ_MEMORIES = "read memories"
@@ -40,6 +41,10 @@ class Permission(StrEnum):
     WRITE_STATE = "write the organization's dossier and definitions"
     READ_ROWS = "read the application's rows"
     WRITE_SECTION = "write a user's section of the dossier"
+    READ_FILES = "read context files"
+    WRITE_FILES = "write context files"
+    WRITE_NOTES = "write an agent's notes"
+    PROPOSE_FILES = "propose changes of context files"
 
 
 class ToolPolicyRequired(Refused):
@@ -50,15 +55,17 @@ class ToolPolicyRequired(Refused):
 
 _P = Permission
 _READS: Final = frozenset(p for p in Permission if p.name.startswith(("READ_", "BUILD_")))
-_OF_ALL: Final = {_P.READ_USERS, _P.READ_KEYS, _P.READ_ACTIVITY, _P.READ_TOOLS}
+_OF_ALL: Final = {_P.READ_USERS, _P.READ_KEYS, _P.READ_ACTIVITY, _P.READ_TOOLS, _P.READ_PAST}
 _BOUND: Final = (_READS - _OF_ALL) | {_P.USE_TOOLS}
 
 MATRIX: Final[dict[Role, frozenset[Permission]]] = {
     Role.OWNER: frozenset(Permission) - {_P.MANAGE_PLATFORM},
     Role.MEMBER: _BOUND
     | {_P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS}
-    | {_P.DECIDE_TOOLS, _P.WRITE_SECTION},
-    Role.AGENT: _BOUND | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS},
+    | {_P.DECIDE_TOOLS, _P.WRITE_SECTION, _P.PROPOSE_FILES, _P.READ_PAST},
+    Role.AGENT: _BOUND
+    | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS}
+    | {_P.WRITE_NOTES, _P.PROPOSE_FILES},
     Role.READ_ONLY: _READS | {_P.USE_TOOLS},
     Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),
 }

@@ -19,8 +19,9 @@ from memoranda.briefs.models import (
     FailureReason,
 )
 from memoranda.briefs.packer import ContextPacker
-from memoranda.briefs.registry import ContextSource, ContextSourceRegistry
-from memoranda.words.errors import RequiredContextSourceError
+from memoranda.briefs.past import LOOKING_BACK, PRESENT_ONLY, source_time, untold
+from memoranda.briefs.registry import ContextSource, ContextSourceRegistry, past_of
+from memoranda.words.errors import Gone, RequiredContextSourceError
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 class _Answer(NamedTuple):
     items: Sequence[ContextItem] = ()
     failure: FailureReason | None = None
+    note: str = ""
 
 
 class DefaultContextBuilder:
@@ -60,36 +62,45 @@ class DefaultContextBuilder:
         that names another source. An optional failure is named in the brief. Required failures
         raise one RequiredContextSourceError, after all answers are in. When the caller is
         cancelled, the reads are cancelled too and there is no brief.
+
+        Of a past time (`request.as_of`) a source that knows the present alone is not read: it has
+        failed, as has one that lost what it would have to tell. Where such a one is
+        required, raises `Gone`.
         """
         specs = policy.enabled()
         reads = [asyncio.create_task(self._read(request, spec)) for spec in specs.values()]
         answers = dict(zip(specs, await asyncio.gather(*reads), strict=True))
-        failures = {name: why for name, (_, why) in answers.items() if why is not None}
+        failures = {name: each.failure for name, each in answers.items() if each.failure}
         if required := {name: why for name, why in failures.items() if specs[name].required}:
-            raise RequiredContextSourceError.because(required)
+            notes = {name: each.note for name, each in answers.items()}
+            raise untold(required, notes) or RequiredContextSourceError.because(required)
         items = [item for answer in answers.values() for item in answer.items]
         brief = self._packer.pack(items, policy, list(failures), explain=explain)
-        return brief.model_copy(update={"failure_reasons": failures})
+        then = request.as_of
+        times = {
+            name: source_time(then, each.failure, each.note)
+            for name, each in answers.items()
+            if then is not None
+        }
+        return brief.model_copy(update={"failure_reasons": failures, "as_of": then, "times": times})
 
     async def _read(self, request: ContextRequest, spec: ContextSourceSpec) -> _Answer:
         source = self._registry.get(spec.name)
         if source is None:
             return _failed(spec, "missing")
+        past = past_of(source)
+        if request.as_of is not None and past is None:
+            return _Answer(failure="present_only", note=PRESENT_ONLY)
+        timeout = self._timeout * (1 if request.as_of is None else LOOKING_BACK)
         read = asyncio.create_task(_retrieve(source, request, spec))
         try:
             # Not wait_for: that waits for a cancelled read to end, and a read may refuse to.
-            await asyncio.wait({read}, timeout=self._timeout)
+            await asyncio.wait({read}, timeout=timeout)
         finally:
             if not read.done():
                 self._abandon(read)
-        if not read.done():
-            return _failed(spec, "timeout")
-        error = None if read.cancelled() else read.exception()
-        if read.cancelled() or error is not None:
-            return _failed(spec, "error", error)
-        if any(item.source != spec.name for item in read.result()):
-            return _failed(spec, "foreign_item")
-        return _Answer(read.result())
+        answer = _judged(read, spec, of_the_past=request.as_of is not None)
+        return answer if answer.failure else answer._replace(note=past or "")
 
     def _abandon(self, read: asyncio.Task[list[ContextItem]]) -> None:
         self._abandoned.add(read)
@@ -111,6 +122,21 @@ async def _retrieve(
     if not all(isinstance(item, ContextItem) for item in items):
         raise TypeError("A context source must return ContextItems.")
     return items
+
+
+def _judged(
+    read: asyncio.Task[list[ContextItem]], spec: ContextSourceSpec, *, of_the_past: bool
+) -> _Answer:
+    if not read.done():
+        return _failed(spec, "timeout")
+    error = None if read.cancelled() else read.exception()
+    if of_the_past and isinstance(error, Gone):
+        return _Answer(failure="gone", note=error.message)
+    if read.cancelled() or error is not None:
+        return _failed(spec, "error", error)
+    if any(item.source != spec.name for item in read.result()):
+        return _failed(spec, "foreign_item")
+    return _Answer(read.result())
 
 
 def _failed(

@@ -43,7 +43,7 @@ Outcome = Literal[
     "kept", "lost_subject_key", "over_source_budget", "over_total_budget", "unknown_source"
 ]
 
-FailureReason = Literal["timeout", "error", "missing", "foreign_item"]
+FailureReason = Literal["timeout", "error", "missing", "foreign_item", "present_only", "gone"]
 
 OptionsT = TypeVar("OptionsT", bound=BaseModel)
 
@@ -63,13 +63,17 @@ class Value(BaseModel):
 
 
 class ContextRequest(Value):
-    """What a brief is asked for. Every source filters by `subject` and by nothing else."""
+    """What a brief is asked for. Every source filters by `subject` and by nothing else.
+
+    With `as_of`, what was known at that time; None is the present.
+    """
 
     subject: ContextSubject
     query: Text
     entities: list[ResourceRef] = []
     run_id: UUID | None = None
     conversation_id: UUID | None = None
+    as_of: AwareDatetime | None = None
 
 
 class ContextSourceSpec(Value):
@@ -163,6 +167,16 @@ class ExplainEntry(Value):
     lost_to: Winner | None = None
 
 
+class SourceTime(Value):
+    """Which time a source answered for, when it was asked of a past one: that time, or none at all.
+
+    `note` says why there is none, or what of the answer is of the present all the same.
+    """
+
+    speaks_for: AwareDatetime | None
+    note: str = ""
+
+
 class ContextBrief(Value):
     """The packed block and its account.
 
@@ -171,7 +185,8 @@ class ContextBrief(Value):
     `dropped` (counts) have an entry for every source that offered an item. `digest` is the
     SHA-256 of the text in hexadecimal. `explain` has one entry per offered item when asked for.
     `stable_prefix_bytes` is how many leading bytes of the text are those of the block before it,
-    of the same run or conversation, and None where there is none.
+    of the same run or conversation, and None where there is none. A brief of a past time says in
+    `as_of` which, and in `times` of each enabled source whether it could tell of it.
     """
 
     text: str
@@ -184,3 +199,5 @@ class ContextBrief(Value):
     digest: str
     stable_prefix_bytes: int | None = None
     explain: list[ExplainEntry] | None = None
+    as_of: AwareDatetime | None = None
+    times: dict[str, SourceTime] = {}

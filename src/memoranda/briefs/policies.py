@@ -201,7 +201,7 @@ def _repeated_kinds(page_order: list[object]) -> Iterator[Rejection]:
 def _over_budget(at: Path, value: object) -> Iterator[Rejection]:
     # Only publishing refuses it: what was published before this rule is still read.
     if type(value) is int and value > MOST_TOKENS:
-        yield at, f"Input should be at most {MOST_TOKENS} tokens."
+        yield at, f"This must be at most {MOST_TOKENS} tokens."
 
 
 def _as_object(value: object) -> dict[str, object]:

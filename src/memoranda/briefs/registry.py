@@ -16,7 +16,12 @@ from memoranda.briefs.options import OPTION_SCHEMAS, is_filter_name
 
 
 class ContextSource(Protocol):
-    """A reader of one class of items. It filters by `request.subject` and by nothing else."""
+    """A reader of one class of items. It filters by `request.subject` and by nothing else.
+
+    One that can tell what was there at a past time, `request.as_of`, says so with a text
+    `past`: what of its answer is of the present all the same, or "" where nothing is. Any other is
+    not asked about the past.
+    """
 
     @property
     def name(self) -> str:
@@ -59,6 +64,12 @@ class ContextSourceRegistry:
         """The option schema of each of the ten names; a registered reader brings its own."""
         readers = {name: source.options_schema for name, source in self._sources.items()}
         return {**OPTION_SCHEMAS, **readers}
+
+
+def past_of(source: ContextSource) -> str | None:
+    """What the source says of its answers for a past time; None where it has none."""
+    said = getattr(source, "past", None)
+    return said if isinstance(said, str) else None
 
 
 def _check(source: ContextSource) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from memoranda.access.store import check_subject
 from memoranda.briefs import store
 from memoranda.briefs.blocks.models import RunBlock
 from memoranda.briefs.blocks.reuse import builds, stable_prefix
-from memoranda.briefs.blocks.service import Blocks, shown
+from memoranda.briefs.blocks.service import KEPT_FOR, Blocks, replayed, shown
 from memoranda.briefs.builder import DefaultContextBuilder
 from memoranda.briefs.models import (
     MOST_TOKENS,
@@ -32,9 +32,9 @@ from memoranda.briefs.registry import ContextSourceRegistry
 from memoranda.conversations.service import Conversations
 from memoranda.runs.models import Run
 from memoranda.runs.service import Runs
-from memoranda.storage import Row, Storage
+from memoranda.storage import Row, Storage, Transaction
 from memoranda.words.errors import Invalid, NotFound
-from memoranda.words.inputs import check_count, check_length, check_storable
+from memoranda.words.inputs import check_count, check_length, check_storable, time_input
 from memoranda.words.ref import parse_refs
 from memoranda.words.subject import ContextSubject
 
@@ -61,13 +61,15 @@ class Briefs:
         conversations: Conversations,
         registry: ContextSourceRegistry,
         builder: DefaultContextBuilder,
+        *,
+        blocks_kept: timedelta = KEPT_FOR,
     ) -> None:
         self._storage = storage
         self._runs = runs
         self._conversations = conversations
         self._registry = registry
         self._builder = builder
-        self._blocks = Blocks(storage)
+        self._blocks = Blocks(storage, blocks_kept)
 
     async def build(
         self,
@@ -83,6 +85,7 @@ class Briefs:
         budget: int | None = None,
         run_id: UUID | None = None,
         conversation: UUID | None = None,
+        as_of: datetime | None = None,
         explain: bool = False,
     ) -> ContextBrief:
         """Read every source of the policy and pack what fits.
@@ -90,18 +93,29 @@ class Briefs:
         `policy` is judged as if it were published; `policy_name` names a published one, and
         with neither the default policy uses every source that has a reader. `budget` replaces
         the policy's total, in tokens. Malformed `entities` are dropped, and where none is given
-        those of the run's input are used. Raises `Refused` for a
-        subject that the caller may not act for, `NotFound`, `PolicyRejected`, and
-        `RequiredContextSourceError`.
+        those of the run's input are used.
+
+        With `as_of` it is what would have been built at that time, under the policy as it is
+        now: each source says in `times` whether it can tell of then. One that can't, or has lost what
+        it would tell, is unavailable, and the text says so; nothing of the present stands in.
+        That is for people: an agent is told nothing that has been forgotten.
+        Raises `Refused` for a subject that the caller may not act for, `NotFound`,
+        `PolicyRejected`, `Invalid` for a time to come, `RequiredContextSourceError`, and `Gone` where
+        a required source can't tell of that time.
         """
         require(who, Permission.BUILD_BRIEFS)
+        if as_of is not None:
+            require(who, Permission.READ_PAST)
         subject = subject_of(who, agent_id, user_id, trigger_id)
         _check_query(query)
         _check_front_door(subject, policy_name)
         chosen = await self._choose(who, policy, policy_name, budget)
         run = await self._check(who, subject, run_id, conversation)
-        request = _request(subject, query, entities, run, conversation)
+        then = await self._past(subject.organization_id, as_of)
+        request = _request(subject, query, entities, run, conversation, as_of=then)
         brief = await self._builder.build(request, chosen, explain=explain)
+        if then is not None:
+            return brief
         organization = subject.organization_id
         kept = await self._blocks.latest(organization, run.id, run.stage) if run else None
         before = await self._blocks.previous(organization, kept, conversation)
@@ -133,13 +147,14 @@ class Briefs:
         does not where there is a block. The brief is for the run's own subject, and about the
         rows of its input where no `entities` are given.
 
-        Raises what `build` does, `NotFound` where there is no block and nothing is built, and
-        `Erased` for one that held what has been erased since.
+        Raises what `build` does, `NotFound` where there is no block and nothing is built,
+        `Erased` for one that held what has been erased since, and `Gone` for one whose text is no
+        longer kept.
         """
         organization = organization_for(who, Permission.WRITE_RUNS)
         require(who, Permission.BUILD_BRIEFS)
         _check_query(query)
-        run = await self._runs.get(who, run_id)
+        run = await self._runs.own(who, run_id)
         subject = subject_of(who, run.agent_id, run.user_id, run.trigger_id)
         _check_front_door(subject, policy_name)
         chosen = await self._choose(who, policy, policy_name, budget)
@@ -160,6 +175,7 @@ class Briefs:
                 conversation_id=conversation,
                 replace=there == at,
             )
+        replayed(run_id, kept)
         return shown(run_id, kept, before=before, built=built, explain=explain)
 
     async def block(
@@ -168,12 +184,17 @@ class Briefs:
         """The block that a stage of the run was given (its present one where none is named), as it was kept.
 
         Raises `NotFound` where there is none, and `Erased` for one that held what has been erased
-        since. What its explain says is what was found when it was built.
+        since. What its explain says is what was found when it was built. One that is `pruned` says
+        of each row what became of it, and no longer what it said.
         """
         organization = organization_for(who, Permission.READ_RUNS)
-        run = await self._runs.get(who, run_id)
+        run = await self._runs.own(who, run_id)
         kept = await self._blocks.latest(organization, run_id, _stage(run, stage))
         return shown(run_id, kept, before=None, built=False, explain=explain)
+
+    async def prune_blocks(self, organization_id: UUID) -> int:
+        """Take the text of some blocks of runs that ended long ago; how many, and 0 when none is left."""
+        return await self._blocks.prune(organization_id)
 
     async def publish(
         self, who: Principal, name: str, policy: Mapping[str, Any] | ContextPolicy
@@ -240,12 +261,21 @@ class Briefs:
                 user_id=subject.user_id,
                 agent_id=subject.agent_id,
             )
-        run = None if run_id is None else await self._runs.get(who, run_id)
+        run = None if run_id is None else await self._runs.own(who, run_id)
         if conversation is not None:
             await self._conversations.get(who, conversation)
             # The source reads it for the subject: an owner sees more than that one may be told.
             await self._conversations.recent(subject, conversation, 1)
         return run
+
+    async def _past(self, organization: UUID, as_of: datetime | None) -> datetime | None:
+        then = time_input("as_of", as_of)
+        if then is not None and then > await self._storage.read(organization, _now):
+            raise Invalid(
+                "as_of lies in the future, of which nothing is known: name a past time, or leave it out.",
+                field="as_of",
+            )
+        return then
 
     def _own(self) -> dict[str, ContextPolicy]:
         return {DEFAULT_NAME: default_policy(self._registry.names), **PLATFORM_POLICIES}
@@ -301,6 +331,8 @@ def _request(
     entities: object,
     run: Run | None,
     conversation: UUID | None,
+    *,
+    as_of: datetime | None = None,
 ) -> ContextRequest:
     named = list(entities) if isinstance(entities, Sequence) else []
     return ContextRequest(
@@ -309,7 +341,12 @@ def _request(
         entities=run.entities if run and not named else parse_refs(named)[0],
         run_id=run.id if run else None,
         conversation_id=conversation,
+        as_of=as_of,
     )
+
+
+def _now(tx: Transaction) -> datetime:
+    return tx.now
 
 
 def _stage(run: Run, stage: int | None) -> int:

@@ -1,6 +1,7 @@
 """The verbs of conversations: make one, append a turn, read it back."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -14,13 +15,13 @@ from memoranda.conversations.models import (
     Message,
     StoredMessage,
 )
-from memoranda.conversations.quotes import Quotes
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid, OverLimit
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, optional_text_input
 from memoranda.words.page import Page, cut_page
+from memoranda.words.quotes import Quotes
 from memoranda.words.subject import ContextSubject
 
 MOST_APPENDED: Final = 1_000
@@ -152,18 +153,23 @@ class Conversations:
         return await self._storage.read(organization, store.messages, found.id, after, limit)
 
     async def recent(
-        self, subject: ContextSubject, conversation_id: UUID, limit: int
+        self,
+        subject: ContextSubject,
+        conversation_id: UUID,
+        limit: int,
+        *,
+        as_of: datetime | None = None,
     ) -> list[StoredMessage]:
         """The last messages of a conversation that `subject` is part of, the newest first; 0 reads nothing.
 
-        Raises `NotFound` for a conversation of another user or agent, as for none at all.
+        With `as_of`, those that were the last at that time: messages are only ever added. Raises `NotFound` for a conversation of another user or agent, as for none at all.
         """
         if limit < 0:
             raise Invalid(f"limit is {limit} and must not be negative.", field="limit")
         if limit == 0:
             return []
         return await self._storage.read(
-            subject.organization_id, _recent, subject, conversation_id, limit
+            subject.organization_id, _recent, subject, conversation_id, limit, as_of
         )
 
     async def quoting(self, organization_id: UUID, texts: Iterable[str]) -> list[UUID]:
@@ -218,12 +224,16 @@ def _create(
 
 
 def _recent(
-    tx: Transaction, subject: ContextSubject, conversation_id: UUID, limit: int
+    tx: Transaction,
+    subject: ContextSubject,
+    conversation_id: UUID,
+    limit: int,
+    as_of: datetime | None,
 ) -> list[StoredMessage]:
     found = store.find(tx, conversation_id)
     if found is None or not _part_of(found, subject):
         raise store.unknown_conversation(conversation_id)
-    return store.latest(tx, conversation_id, limit)
+    return store.latest(tx, conversation_id, limit, as_of)
 
 
 def _part_of(conversation: Conversation, subject: ContextSubject) -> bool:

@@ -1,6 +1,7 @@
 """The SQL of conversations: an append costs what its turn holds, whatever came before."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -8,11 +9,11 @@ from sqlalchemy import bindparam, insert, select, update
 
 from memoranda.conversations.content import read
 from memoranda.conversations.models import Content, Conversation, StoredMessage
-from memoranda.conversations.quotes import Quotes
 from memoranda.storage import Row, Transaction
 from memoranda.storage.tables import conversation_messages, conversations
 from memoranda.words.errors import Conflict, NotFound
 from memoranda.words.ids import new_id
+from memoranda.words.quotes import Quotes
 
 c, m = conversations.c, conversation_messages.c
 NEWEST: Final = UUID(int=2**128 - 1)
@@ -49,6 +50,7 @@ LATEST = (
     .order_by(m.position.desc())
     .limit(bindparam("most"))
 )
+LATEST_THEN = LATEST.where(m.created_at <= bindparam("then"))
 PAGE = (
     select(*COLUMNS)
     .where(c.id < bindparam("before"))
@@ -127,9 +129,13 @@ def messages(tx: Transaction, conversation_id: UUID, after: int, most: int) -> l
     return [_message(row) for row in rows]
 
 
-def latest(tx: Transaction, conversation_id: UUID, most: int) -> list[StoredMessage]:
-    """The last messages, the newest first."""
-    return [_message(row) for row in tx.all(LATEST, conversation=conversation_id, most=most)]
+def latest(
+    tx: Transaction, conversation_id: UUID, most: int, then: datetime | None = None
+) -> list[StoredMessage]:
+    """The last messages, the newest first; with `then`, those that were the last at that time."""
+    asked = {"conversation": conversation_id, "most": most}
+    rows = tx.all(LATEST, **asked) if then is None else tx.all(LATEST_THEN, then=then, **asked)
+    return [_message(row) for row in rows]
 
 
 def page(

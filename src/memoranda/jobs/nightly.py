@@ -5,14 +5,14 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import anyio
 
 from memoranda.access.store import organizations_after
 from memoranda.jobs.schedule import store
-from memoranda.storage import PLATFORM, Storage, Transaction
+from memoranda.storage import PLATFORM, Scope, Storage, Transaction
 from memoranda.words.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -29,13 +29,15 @@ MOST_ROUNDS: Final = 10_000
 class Step(NamedTuple):
     """One thing to do for an organization: `run` does some of it and answers how much.
 
-    With `again`, it is run until there was nothing left. What it does has to be such that
-    two workers may do it at once, and one that was killed may be followed by another.
+    With `again`, it is run until there was nothing left, and with `platform` for the platform's own
+    rows too. What it does has to be such that two workers may do it at once, and one that was killed
+    may be followed by another.
     """
 
     name: str
-    run: Callable[[UUID], Awaitable[int]]
+    run: Callable[[Any], Awaitable[int]]
     again: bool = False
+    platform: bool = False
 
 
 class Nightly:
@@ -78,6 +80,9 @@ class Nightly:
     async def begin(self) -> None:
         """Run each first step for each organization: for what can't wait until the night."""
         if self._first:
+            for step in self._first:
+                if step.platform:
+                    await self._run_step(step, PLATFORM)
             async for organization_id in self._organizations():
                 for step in self._first:
                     await self._run_step(step, organization_id)
@@ -108,15 +113,15 @@ class Nightly:
         finally:
             beat.cancel()
 
-    async def _run_step(self, step: Step, organization_id: UUID) -> None:
+    async def _run_step(self, step: Step, scope: Scope) -> None:
         try:
             for _ in range(MOST_ROUNDS):
-                if not (await step.run(organization_id) and step.again):
+                if not (await step.run(scope) and step.again):
                     break
         except Exception as error:  # noqa: BLE001 - of all kinds: one organization's fault must not take the night from the others
             # The type alone: an error's message may quote what somebody wrote.
             kind = type(error).__name__
-            logger.warning("Nightly %s of %s broke: %s.", step.name, organization_id, kind)
+            logger.warning("Nightly %s of %s broke: %s.", step.name, scope, kind)
 
     async def _organizations(self) -> AsyncIterator[UUID]:
         """Every organization there is, page by page, those that are made meanwhile too."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import anyio
 
+from memoranda.jobs.bell import Bell
 from memoranda.jobs.chores import Chore
 from memoranda.jobs.nightly import Nightly
 from memoranda.storage import PLATFORM, Scope, Storage
@@ -35,6 +36,7 @@ class Worker:
         nightly: Nightly | None = None,
         *,
         poll: timedelta = timedelta(seconds=1),
+        bell: Bell | None = None,
     ) -> None:
         self.id = new_id()
         self._storage = storage
@@ -42,12 +44,11 @@ class Worker:
         self._nightly = nightly
         self._poll = poll.total_seconds()
         self._begun = False
-        self._woken = asyncio.Event()
+        self._bell = bell or Bell()
 
     def wake(self) -> None:
         """Look for work now. For callers on the worker's own event loop."""
-        self._woken.set()
-        self._woken = asyncio.Event()
+        self._bell.ring()
 
     async def run(self) -> None:
         """Work until cancelled. A fault is logged and tried again; it never ends the worker."""
@@ -78,7 +79,7 @@ class Worker:
         worked_at = clock()
         chores = [chore for chore in self._chores if kind in {None, chore.kind}]
         while True:
-            woken = self._woken
+            woken = self._bell.next
             found = await self._raised(*chores)
             raised = [
                 (chore, signal)
@@ -110,7 +111,7 @@ class Worker:
 
     async def _keep_serving(self, chore: Chore) -> None:
         while True:
-            woken = self._woken
+            woken = self._bell.next
             if not await self._attempt(self._pass(chore)):
                 await self._idle(woken)
 

@@ -10,6 +10,7 @@ from semchunk.semchunk import chunk as split
 
 from memoranda.knowledge.formats.written import Written
 from memoranda.knowledge.markdown import Section, sections
+from memoranda.knowledge.text import check_chunks
 from memoranda.search.document import Passage
 from memoranda.words.tokens import Estimator, estimate_tokens
 
@@ -99,6 +100,7 @@ def _cut(
         heading = " > ".join(filter(None, part.headings))
         for start, end in _spans(text, part, estimator, size):
             body = text[start:end]
+            check_chunks(len(chunks) + 1)
             chunks.append(
                 Chunk(
                     ordinal=len(chunks),

@@ -45,6 +45,12 @@ class DocumentTooLarge(OverLimit):
     code = "document_too_large"
 
 
+class UnknownModel(Invalid):
+    """There is no embedder of the model that was named. `details` carries those that there are."""
+
+    code = "unknown_model"
+
+
 class UnsupportedDocument(BinaryFile):
     """A document of a format that is not read, such as an old Office file or a spreadsheet."""
 
@@ -91,6 +97,12 @@ class TooManyCells(UnreadableDocument):
     """A table has more cells than are read. `details` carries the limit."""
 
     code = "too_many_cells"
+
+
+class TooManyChunks(UnreadableDocument):
+    """The document falls into more chunks than are taken in. `details` carries the limit."""
+
+    code = "too_many_chunks"
 
 
 class UnpackedTooLarge(UnreadableDocument):

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from memoranda.knowledge.chunk import Chunk, cut_markdown, cut_text, cut_written
-from memoranda.knowledge.errors import EmptyDocument
+from memoranda.knowledge.errors import EmptyDocument, UnreadableDocument
 from memoranda.knowledge.formats.apart import read_apart
 from memoranda.knowledge.formats.bounds import Bounds
-from memoranda.knowledge.formats.told import refuse_other, told_by_bytes
+from memoranda.knowledge.formats.told import check_kind, refuse_other, told_by_bytes
 from memoranda.knowledge.models import SourceKind
 from memoranda.knowledge.text import check_size, read_text
-from memoranda.knowledge.transcript import read_turns
+from memoranda.knowledge.transcript import read_first_turn, read_turns
 from memoranda.words.tokens import Estimator, estimate_tokens
 
 BOUNDS: Final = Bounds()
@@ -49,6 +49,17 @@ def kind_of(filename: str, data: bytes = b"") -> SourceKind:
         return told
     suffix = filename.rpartition(".")[2].casefold()
     return _BY_SUFFIX.get(suffix, "text")
+
+
+def misfit(data: bytes, kind: SourceKind) -> UnreadableDocument | None:
+    """Why these bytes are not read as the kind, where a look at them already tells; None where it doesn't."""
+    try:
+        check_kind(data, kind)
+        if kind == "transcript":
+            read_first_turn(data)
+    except UnreadableDocument as error:
+        return error
+    return None
 
 
 def uri_of(path: str | Path) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from threading import Event
@@ -11,8 +12,11 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.knowledge import store
+from memoranda.knowledge.active.store import ModelsMoved
 from memoranda.knowledge.chunk import Chunk
 from memoranda.knowledge.claims import store as claims
+from memoranda.knowledge.embedding.making import EmbedderAway, NotEmbedded
+from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.errors import UnreadableDocument
 from memoranda.knowledge.extract import BOUNDS, extract
 from memoranda.knowledge.formats.bounds import Bounds
@@ -33,22 +37,41 @@ LEASE: Final = claims.LEASE
 _Extract = Callable[..., list[Chunk]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A claimed source, and what it takes to take it in."""
+
+    storage: Storage
+    scope: Scope
+    claim: Claim
+    read: _Extract
+    embedding: DocumentEmbedding
+
+
 class _Stopped(Exception):
     """Nobody waits for what the thread reads any more."""
 
 
 async def ingest(
-    storage: Storage, scope: Scope, claim: Claim, *, limit: int, bounds: Bounds = BOUNDS
+    storage: Storage,
+    scope: Scope,
+    claim: Claim,
+    *,
+    limit: int,
+    bounds: Bounds = BOUNDS,
+    embedding: DocumentEmbedding,
 ) -> Source | None:
     """Bring a claimed source to its end; None where the claim was lost meanwhile.
 
-    A document that can't be read ends `failed` with its reason. Any other fault gives the
-    claim back with a growing pause, and ends it `failed` at the third try. Killed at any
-    moment, nothing of it is searchable, and the next worker starts from the upload.
+    A document that can't be read, or that the embedder refuses, ends `failed` with its reason. While
+    the embedder is away it waits, and that is no try. Any other fault gives the claim back with a
+    growing pause, and ends it `failed` at the third try. Killed at any moment, nothing of it is
+    searchable, and the next worker reads the upload anew; the vectors that were kept are taken up.
     """
     beat = asyncio.create_task(_hold(storage, scope, claim))
+    work = _Work(storage, scope, claim, partial(extract, limit=limit, bounds=bounds), embedding)
     try:
-        await _end(storage, scope, claim, partial(extract, limit=limit, bounds=bounds))
+        await _end(work)
     except steps.ClaimLost:
         return None
     except asyncio.CancelledError:
@@ -60,14 +83,14 @@ async def ingest(
     return await storage.read(scope, store.get, claim.source_id)
 
 
-async def _end(storage: Storage, scope: Scope, claim: Claim, read: _Extract) -> None:
-    row = await storage.read(scope, steps.claimed, claim)
+async def _end(work: _Work) -> None:
+    row = await work.storage.read(work.scope, steps.claimed, work.claim)
     if row.digest == steps.GONE:
-        await finish_removal(storage, scope, claim.source_id)
+        await finish_removal(work.storage, work.scope, work.claim.source_id)
     elif row.attempts > TRIES:  # the workers that had it died of it, or with it
-        await _later(storage, scope, claim, row)
+        await _later(work, row)
     else:
-        await _take_in(storage, scope, claim, row, read)
+        await _take_in(work, row)
 
 
 async def give_up(storage: Storage, scope: Scope, claim: Claim, reason: str) -> bool:
@@ -75,7 +98,7 @@ async def give_up(storage: Storage, scope: Scope, claim: Claim, reason: str) -> 
     beat = asyncio.create_task(_hold(storage, scope, claim))
     try:
         row = await storage.read(scope, steps.claimed, claim)
-        await _clear(storage, scope, claim, row)
+        await _clear_all(storage, scope, claim, row)
         return await storage.write(scope, claims.fail, claim, reason)
     except steps.ClaimLost:
         return False
@@ -89,25 +112,56 @@ async def finish_removal(storage: Storage, scope: Scope, source_id: UUID) -> Non
         pass
 
 
-async def _take_in(storage: Storage, scope: Scope, claim: Claim, row: Row, read: _Extract) -> None:
+async def _take_in(work: _Work, row: Row) -> None:
+    claim = work.claim
     try:
-        await _clear(storage, scope, claim, row)
-        content = await storage.read(scope, steps.upload, claim)
+        await work.embedding.check(work.scope)
+        await _clear(work, row)
+        content = await work.storage.read(work.scope, steps.upload, claim)
         with _keeping_on() as keep_on:
-            chunks, indexed = await asyncio.to_thread(_read, content, row, read, keep_on)
-        for step in steps.steps_of(chunks, indexed):
-            await storage.write(scope, steps.write, claim, row.digest, indexed, step)
+            chunks, indexed = await asyncio.to_thread(_read, content, row, work.read, keep_on)
+        await _write(work, row, chunks, indexed)
+    except EmbedderAway as error:
+        await work.embedding.wait(work.scope, claim, row.digest, str(error))
+    except NotEmbedded as error:
+        await _refused(work, row, error)
     except MemorandaError as error:
         if error.retryable:
             own = str(error) if isinstance(error, UnreadableDocument) else None
-            await _later(storage, scope, claim, row, own)
+            await _later(work, row, own)
         else:
-            await storage.write(scope, claims.fail, claim, str(error))
+            await work.storage.write(work.scope, claims.fail, claim, str(error))
     except steps.ClaimLost:
         raise
     except Exception as error:  # noqa: BLE001 - a document may break any parser, and must end ready or failed all the same
         _tell_fault(claim, error)
-        await _later(storage, scope, claim, row)
+        await _later(work, row)
+
+
+async def _refused(work: _Work, row: Row, error: NotEmbedded) -> None:
+    if not error.for_good:
+        await _later(work, row, error.reason)
+        return
+    await _clear(work, row)
+    await work.storage.write(work.scope, claims.fail, work.claim, error.reason)
+
+
+async def _write(work: _Work, row: Row, chunks: list[Chunk], indexed: IndexedDocument) -> None:
+    """Embed the chunks, then write them in steps: an index of what waits for its vectors slows every search."""
+
+    async def embedded() -> steps.Embedded | None:
+        return await work.embedding.take_in(work.scope, work.claim, row.digest, row.title, chunks)
+
+    under = await embedded()
+    for step in steps.steps_of(chunks, indexed):
+        while True:
+            try:
+                await work.storage.write(
+                    work.scope, steps.write, work.claim, row.digest, indexed, step, embedded=under
+                )
+                break
+            except ModelsMoved:
+                under = await embedded()
 
 
 def _tell_fault(claim: Claim, error: Exception) -> None:
@@ -115,7 +169,11 @@ def _tell_fault(claim: Claim, error: Exception) -> None:
     logger.error("Ingesting %s broke: %s.", claim.source_id, type(error).__name__)
 
 
-async def _clear(storage: Storage, scope: Scope, claim: Claim, row: Row) -> None:
+async def _clear(work: _Work, row: Row) -> None:
+    await _clear_all(work.storage, work.scope, work.claim, row)
+
+
+async def _clear_all(storage: Storage, scope: Scope, claim: Claim, row: Row) -> None:
     """Clear what an earlier try, or the version before, left."""
     if await storage.read(scope, steps.is_clear, claim.source_id):
         return
@@ -157,14 +215,12 @@ async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
             await storage.write(scope, claims.extend, claim, LEASE)
 
 
-async def _later(
-    storage: Storage, scope: Scope, claim: Claim, row: Row, own: str | None = None
-) -> None:
+async def _later(work: _Work, row: Row, own: str | None = None) -> None:
     """Give the source back for another try; after the last, it has failed, for its `own` reason if there is one."""
     if row.attempts >= TRIES:
-        await _clear(storage, scope, claim, row)  # it may wait for ever for somebody to try again
+        await _clear(work, row)  # it may wait for ever for somebody to try again
         reason = f"The document could not be ingested in {TRIES} tries. Try again, or add it anew."
-        await storage.write(scope, claims.fail, claim, own or reason)
+        await work.storage.write(work.scope, claims.fail, work.claim, own or reason)
     else:
         pause = timedelta(seconds=2 * 4**row.attempts)
-        await storage.write(scope, claims.release, claim, pause)
+        await work.storage.write(work.scope, claims.release, work.claim, pause)

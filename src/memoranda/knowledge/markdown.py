@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from memoranda.knowledge.text import check_chunks
+
 _LONGEST_HEADING: Final = 80
 # Markup is looked for in so much of a heading: on an endless line of brackets the search is quadratic.
 _MOST_READ: Final = 1_000
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*")
+_ATX = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _SETEXT = re.compile(r" {0,3}(?:(?P<first>=+)|-+)[ \t]*")
 _NOT_A_PARAGRAPH = re.compile(r" {4}|\t|\s*(?:[-*+>|#<]|\d+[.)]|```|~~~|$)")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
@@ -65,6 +67,7 @@ def _whole(text: str) -> list[Section]:
         elif path and (heading is None or heading.level <= path[-1].level):
             bare = path[-1]
             found.append(Section(bare.start, bare.end, tuple(above.text for above in path[:-1])))
+        check_chunks(len(found))
         if heading:
             path = [above for above in path if above.level < heading.level] + [heading]
             start = heading.end
@@ -138,10 +141,10 @@ def _headings(text: str) -> Iterator[_Heading]:
         if fence or _FENCE.fullmatch(bare):
             fence = _next_fence(fence, bare)
             continue
-        atx = _ATX.fullmatch(bare)
+        atx = _ATX.match(bare)
         setext = _SETEXT.fullmatch(bare) if was_above else None
         if atx:
-            yield _Heading(start, offset, len(atx[1]), _plain(atx["text"] or ""))
+            yield _Heading(start, offset, len(atx[1]), _plain(_unclosed(bare[atx.end() :])))
             blank = True
         elif setext and was_above:
             level = 1 if setext["first"] else 2
@@ -149,6 +152,13 @@ def _headings(text: str) -> Iterator[_Heading]:
             blank = True
         elif was_blank and not _NOT_A_PARAGRAPH.match(bare):
             above = start, bare
+
+
+def _unclosed(heading: str) -> str:
+    """The heading without the `#` that may close it."""
+    words = heading.strip(" \t")
+    bare = words.rstrip("#")
+    return words if bare and not bare.endswith((" ", "\t")) else bare
 
 
 def _next_fence(fence: str, line: str) -> str:

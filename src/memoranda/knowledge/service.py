@@ -11,20 +11,24 @@ from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, require
 from memoranda.knowledge import store
 from memoranda.knowledge.claims import store as claims
+from memoranda.knowledge.embedding import switching
+from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.errors import DocumentTooLarge
-from memoranda.knowledge.extract import BOUNDS, kind_of
+from memoranda.knowledge.extract import BOUNDS, kind_of, misfit
+from memoranda.knowledge.finding import PATIENCE_S, Finding
 from memoranda.knowledge.formats.bounds import Bounds
 from memoranda.knowledge.ingest import LEASE, finish_removal, give_up, ingest
 from memoranda.knowledge.models import (
     Claim,
     Document,
+    ModelStatus,
     SearchAnswer,
     SearchResult,
     Source,
     SourceKind,
 )
+from memoranda.knowledge.readiness import store as readiness
 from memoranda.knowledge.steps import store as steps
-from memoranda.search.terms import read_query
 from memoranda.storage import PLATFORM, Scope, Storage
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, NotFound, OverLimit
@@ -38,6 +42,9 @@ _OVERDUE: Final = (
     "The document waited for more than an hour and was not taken in. "
     "See that a worker runs (`memoranda serve` or `memoranda worker`), then try again."
 )
+_UNEMBEDDED: Final = (
+    "The document waited for more than an hour for its embedder. {} Then try the document again."
+)
 MOST_LISTED: Final = 500
 _LISTING: Final = "sources"
 MOST_RESULTS: Final = 100
@@ -45,21 +52,32 @@ LONGEST_NAME: Final = 1_000
 LONGEST_KEY: Final = 2_000
 """Bytes of UTF-8 that a URI or object key may have: an index entry of PostgreSQL holds little more."""
 MOST_SOURCES: Final = 1_000
-LONGEST_QUERY: Final = 10_000
-"""The most characters of a query that are read; the rest of a longer one is not searched for."""
+RUN_PATIENCE_S: Final = 0.6
+"""How long a run waits for the embedder: its sources have about a second, and words alone are better than none."""
 
 
 class Knowledge:
     """Documents that runs may be told about, of one organization or of the platform.
 
     `max_bytes` and `bounds` bound a document. Ranking sees the rows of one scope alone: nothing
-    that another organization stores moves a result, its score or its place.
+    that another organization stores moves a result, its score or its place. Without an `embedding`,
+    documents are found by their words alone.
     """
 
-    def __init__(self, storage: Storage, *, max_bytes: int, bounds: Bounds = BOUNDS) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        max_bytes: int,
+        bounds: Bounds = BOUNDS,
+        embedding: DocumentEmbedding | None = None,
+        timeout_s: float = PATIENCE_S,
+    ) -> None:
         self._storage = storage
         self._max_bytes = max_bytes
         self._bounds = bounds
+        self.embedding = embedding or DocumentEmbedding(storage, None)
+        self._finding = Finding(storage, self.embedding, timeout_s=timeout_s)
 
     async def add(
         self,
@@ -80,8 +98,9 @@ class Knowledge:
         of `filename`, or else of the `uri` or title. The same `object_key` or
         `uri` names the same source: new bytes replace the old. `summary` says in at most
         1,000 characters what it is about; without one, what was said before stays. Raises `Invalid`, `Refused`,
-        `DocumentTooLarge`, and `Conflict` for the `uri` of a source with another `object_key`,
-        before anything is stored.
+        `DocumentTooLarge`, `Conflict` for the `uri` of a source with another `object_key`, and an
+        `UnreadableDocument` for bytes that are not of their kind where a ready document would
+        give way to them, before anything is stored.
         """
         scope = self._scope_to_write(who, platform=platform)
         if len(content) > self._max_bytes:
@@ -91,10 +110,12 @@ class Knowledge:
                 limit=self._max_bytes,
             )
         name = text_input("title", title, limit=LONGEST_NAME)
+        is_kind = kind or kind_of(filename or PurePath(uri or title).name, content)
         document = Document(
             content=content,
             digest=hashlib.sha256(content).hexdigest(),
-            kind=kind or kind_of(filename or PurePath(uri or title).name, content),
+            kind=is_kind,
+            misfit=misfit(content, is_kind),
             title=name,
             uri=_key_input("uri", uri),
             object_key=_key_input("object_key", object_key),
@@ -156,6 +177,33 @@ class Knowledge:
         if not await self._storage.write(scope, steps.begin_removal, source_id):
             await finish_removal(self._storage, scope, source_id)
 
+    async def model(self, who: Principal, *, platform: bool = False) -> ModelStatus:
+        """Which model's vectors answer searches of the caller's documents, and how far a switch is."""
+        return await switching.model_status(
+            self._storage, self._scope_of_model(who, platform=platform), self.embedding
+        )
+
+    async def switch_model(
+        self, who: Principal, model: str, *, platform: bool = False, force: bool = False
+    ) -> ModelStatus:
+        """Begin to switch to a model's vectors, or go on; "none" is words alone, at once.
+
+        A worker makes the new vectors beside the old, which serve until every searchable document
+        has its new ones; then one change of one row lets the new ones serve, and the old are cleared.
+        A document that fails under the new model keeps it from serving, unless `force` says that
+        words will do for it. The same call again lets failed documents be tried again. Raises
+        `UnknownModel` and `Refused`.
+        """
+        scope = self._scope_to_write(who, platform=platform)
+        return await switching.switch_model(
+            self._storage, scope, self.embedding, model, forced=force
+        )
+
+    async def cancel_switch(self, who: Principal, *, platform: bool = False) -> ModelStatus:
+        """Leave the serving model as it is; what was made of the next one is cleared. Raises `Refused`."""
+        scope = self._scope_to_write(who, platform=platform)
+        return await switching.cancel_switch(self._storage, scope, self.embedding)
+
     async def search(
         self,
         who: Principal,
@@ -178,7 +226,7 @@ class Knowledge:
         scopes = _scopes(
             organization_id, organization=include_organization, platform=include_platform
         )
-        return SearchAnswer(results=await self._search(scopes, query, limit, source_ids))
+        return await self._finding.search(organization_id, scopes, query, limit, source_ids)
 
     async def find(
         self,
@@ -189,26 +237,18 @@ class Knowledge:
         include_organization: bool,
         include_platform: bool,
     ) -> list[SearchResult]:
-        """`search` for a run, which has a subject and no credential."""
+        """`search` for a run, which has a subject, no credential, and little time."""
         scopes = _scopes(
             subject.organization_id, organization=include_organization, platform=include_platform
         )
-        return await self._search(scopes, query, limit)
+        answer = await self._finding.search(
+            subject.organization_id, scopes, query, limit, patience_s=RUN_PATIENCE_S
+        )
+        return answer.results
 
-    async def _search(
-        self,
-        scopes: Sequence[Scope],
-        query: str,
-        limit: int,
-        source_ids: Sequence[UUID] | None = None,
-    ) -> list[SearchResult]:
-        """Search each scope by itself, so that none moves the other's scores, then merge."""
-        asked = read_query(query[:LONGEST_QUERY])
-        found: list[SearchResult] = []
-        for scope in scopes:
-            found += await self._storage.read(scope, store.search, asked, limit, source_ids)
-        # A stable sort: of two equal scores, the organization's own comes first.
-        return sorted(found, key=lambda result: -result.score)[:limit]
+    async def close(self) -> None:
+        """Let go of queries that are being embedded."""
+        await self._finding.close()
 
     async def waiting(self, scope: Scope) -> bool:
         """Whether a source of the scope waits for a worker, or is with one."""
@@ -226,6 +266,7 @@ class Knowledge:
             Claim(source_id, worker_id),
             limit=self._max_bytes,
             bounds=self._bounds,
+            embedding=self.embedding,
         )
 
     async def give_up_overdue(self, scope: Scope, worker_id: UUID) -> bool:
@@ -238,7 +279,9 @@ class Knowledge:
         )
         if overdue is None:
             return False
-        await give_up(self._storage, scope, Claim(overdue, worker_id), _OVERDUE)
+        why = await self._storage.read(scope, readiness.waits_for, overdue)
+        reason = _OVERDUE if why is None else _UNEMBEDDED.format(why)
+        await give_up(self._storage, scope, Claim(overdue, worker_id), reason)
         return True
 
     @staticmethod
@@ -247,6 +290,13 @@ class Knowledge:
             require(who, Permission.MANAGE_PLATFORM)
             return PLATFORM
         return organization_for(who, Permission.WRITE_KNOWLEDGE)
+
+    @staticmethod
+    def _scope_of_model(who: Principal, *, platform: bool) -> Scope:
+        if platform:
+            require(who, Permission.MANAGE_PLATFORM)
+            return PLATFORM
+        return organization_for(who, Permission.READ_KNOWLEDGE)
 
     @staticmethod
     def _scopes_to_read(who: Principal) -> list[Scope]:

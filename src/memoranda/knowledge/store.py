@@ -6,9 +6,15 @@ from uuid import UUID
 
 from sqlalchemy import BindParameter, bindparam, func, insert, select, update
 
-from memoranda.knowledge.models import CHUNK_KIND, Document, SearchResult, Source
+from memoranda.knowledge.active import store as active
+from memoranda.knowledge.claims import store as claims
+from memoranda.knowledge.hits import hits
+from memoranda.knowledge.models import CHUNK_KIND, COLLECTION, Document, SearchResult, Source
+from memoranda.knowledge.progress import progress_of
+from memoranda.knowledge.readiness import store as readiness
 from memoranda.knowledge.steps import store as steps
 from memoranda.search import store as index
+from memoranda.search.fusion import Meaning
 from memoranda.search.terms import Query
 from memoranda.storage import ConstraintViolated, Row, Transaction, one_of_pairs
 from memoranda.storage.signals import KNOWLEDGE, signal
@@ -28,7 +34,8 @@ _NAME_KEPT_BY: Final = {
 _LAST: Final = UUID(int=2**128 - 1)
 
 _source: BindParameter[UUID] = bindparam("source")
-_SOURCE_COLUMNS = [knowledge_sources.c[name] for name in Source.model_fields]
+_NAMES: Final = [name for name in Source.model_fields if name != "progress"]
+_SOURCE_COLUMNS = [knowledge_sources.c[name] for name in (*_NAMES, "lease_owner")]
 
 ADD_SOURCE: Final = insert(knowledge_sources)
 ADD_UPLOAD: Final = insert(knowledge_uploads)
@@ -64,15 +71,16 @@ RENEW: Final = (
         updated_at=bindparam("now"),
     )
 )
+# Neither its names nor what is said of it are a change of the document, or of its place in line.
 RENAME: Final = (
     update(knowledge_sources)
     .where(knowledge_sources.c.id == _source)
-    .values(uri=bindparam("new_uri"), object_key=bindparam("new_key"), updated_at=bindparam("now"))
+    .values(uri=bindparam("new_uri"), object_key=bindparam("new_key"))
 )
 DESCRIBE: Final = (
     update(knowledge_sources)
     .where(knowledge_sources.c.id == _source, knowledge_sources.c.digest != steps.GONE)
-    .values(summary=bindparam("new_summary"), updated_at=bindparam("now"))
+    .values(summary=bindparam("new_summary"))
 )
 _READY = (knowledge_sources.c.status == "ready", knowledge_sources.c.digest != steps.GONE)
 READY: Final = (
@@ -122,7 +130,8 @@ def add(tx: Transaction, document: Document) -> Source:
 
     The same bytes under the same key, kind and title change nothing but its names, unless
     their last try failed. Anything else takes the source out of the search until it is
-    ready. Raises `Conflict` for a URI that is the name of a source with another key.
+    ready. Raises `Conflict` for a URI that is the name of a source with another key, and the
+    document's `misfit` where it would take the place of a ready one.
     """
     try:
         return _add(tx, document)
@@ -134,7 +143,7 @@ def add(tx: Transaction, document: Document) -> Source:
 
 
 def _add(tx: Transaction, document: Document) -> Source:
-    known = _same(tx, document)
+    known, hidden = _same(tx, document), False
     if known is None:
         source_id = _add_source(tx, document)
     else:
@@ -144,10 +153,19 @@ def _add(tx: Transaction, document: Document) -> Source:
             describe(tx, source_id, document.summary)
         if _says_the_same(known, document) and known.status != "failed":
             return _source_of(tx.one(GET_SOURCE, source=source_id))
-        _renew(tx, source_id, document)
+        _keep_from_misfit(known, document)
+        hidden = _renew(tx, source_id, document)
     tx.run(ADD_UPLOAD, source_id=source_id, content=document.content)
     signal(tx, KNOWLEDGE)
+    if hidden:
+        active.pass_turn(tx)
     return _source_of(tx.one(GET_SOURCE, source=source_id))
+
+
+def _keep_from_misfit(known: Row, document: Document) -> None:
+    """What is searched is not given up for what nobody can read."""
+    if known.status == "ready" and (why := document.misfit) is not None:
+        raise type(why)(f"{why.message} {known.title!r} stays as it was.", **why.details)
 
 
 def _rename(tx: Transaction, known: Row, document: Document) -> None:
@@ -155,7 +173,7 @@ def _rename(tx: Transaction, known: Row, document: Document) -> None:
     uri = known.uri if document.uri is None else document.uri
     key = known.object_key if document.object_key is None else document.object_key
     if (uri, key) != (known.uri, known.object_key):
-        tx.run(RENAME, source=known.id, new_uri=uri, new_key=key, now=tx.now)
+        tx.run(RENAME, source=known.id, new_uri=uri, new_key=key)
 
 
 def _says_the_same(known: Row, document: Document) -> bool:
@@ -183,8 +201,9 @@ def _add_source(tx: Transaction, document: Document) -> UUID:
     return source_id
 
 
-def _renew(tx: Transaction, source_id: UUID, document: Document) -> None:
-    steps.set_aside(tx, source_id)
+def _renew(tx: Transaction, source_id: UUID, document: Document) -> bool:
+    """Put a new version in the place of an earlier one; whether that was in a search."""
+    hidden = steps.set_aside(tx, source_id)
     tx.run(
         RENEW,
         source=source_id,
@@ -194,22 +213,23 @@ def _renew(tx: Transaction, source_id: UUID, document: Document) -> None:
         new_size=len(document.content),
         now=tx.now,
     )
+    return hidden
 
 
 def get(tx: Transaction, source_id: UUID) -> Source | None:
     """The source, or None where the scope has none of that id."""
     row = tx.one(GET_SOURCE, source=source_id)
-    return None if row is None else _source_of(row)
+    return None if row is None else _sources_of(tx, [row])[0]
 
 
 def page(tx: Transaction, before: UUID | None, most: int) -> list[Source]:
     """Sources, newest first, older than the source `before`."""
-    return [_source_of(row) for row in tx.all(PAGE, before=before or _LAST, most=most)]
+    return _sources_of(tx, tx.all(PAGE, before=before or _LAST, most=most))
 
 
 def describe(tx: Transaction, source_id: UUID, summary: str | None) -> bool:
     """Say what the source is about; False where there is none of that id."""
-    return tx.run(DESCRIBE, source=source_id, new_summary=summary, now=tx.now) == 1
+    return tx.run(DESCRIBE, source=source_id, new_summary=summary) == 1
 
 
 def newest(tx: Transaction, most: int) -> tuple[list[Source], int]:
@@ -228,19 +248,30 @@ def repeat(tx: Transaction, source_id: UUID) -> bool:
     return repeated
 
 
+def wording(
+    tx: Transaction, said: str, asked: Query, source_ids: Sequence[UUID] | None = None
+) -> str:
+    """The text of a query that is embedded: without the names of who speaks in the scope's transcripts."""
+    return index.wording(tx, COLLECTION, said, asked, document_ids=source_ids)
+
+
 def search(
-    tx: Transaction, query: Query, limit: int, source_ids: Sequence[UUID] | None
+    tx: Transaction,
+    asked: Query,
+    limit: int,
+    source_ids: Sequence[UUID] | None = None,
+    meaning: Meaning | None = None,
 ) -> list[SearchResult]:
-    """The best chunks of the scope's ready sources, best first."""
-    hits = index.search(tx, steps.COLLECTION, query, limit=limit, document_ids=source_ids)
-    if not hits:
+    """The best chunks of the scope's ready sources, best first: by words, and by `meaning` where it is known."""
+    found = hits(tx, asked, limit, source_ids, meaning)
+    if not found:
         return []
-    rows = tx.all(CHUNKS, places=[(hit.document_id, hit.ordinal) for hit in hits])
-    found = {(row.source_id, row.ordinal): row for row in rows}
+    rows = tx.all(CHUNKS, places=[(hit.document_id, hit.ordinal) for hit in found])
+    chunks = {(row.source_id, row.ordinal): row for row in rows}
     return [
-        _result_of(found[place], hit.score)
-        for hit in hits
-        if (place := (hit.document_id, hit.ordinal)) in found
+        _result_of(chunks[place], hit.score)
+        for hit in found
+        if (place := (hit.document_id, hit.ordinal)) in chunks
     ]
 
 
@@ -250,7 +281,7 @@ def _same(tx: Transaction, document: Document) -> Row | None:
         tx.lock(f"knowledge source {name}")
     known = _named(tx, document)
     if known is not None:
-        steps.alone(tx, known.id)
+        claims.alone(tx, known.id)
         known = _named(tx, document)  # as it is now, if nobody removed it meanwhile
     return known
 
@@ -275,7 +306,32 @@ def _taken(field: str) -> Conflict:
 
 
 def _source_of(row: Row) -> Source:
-    return Source(**{name: getattr(row, name) for name in Source.model_fields})
+    return Source(**{name: getattr(row, name) for name in _NAMES})
+
+
+def _sources_of(tx: Transaction, rows: Sequence[Row]) -> list[Source]:
+    """The sources, of which the pending ones tell how far they are."""
+    pending = {row.id for row in rows if row.status == "pending"}
+    if not pending:
+        return [_source_of(row) for row in rows]
+    serving = active.now(tx)
+    models = () if serving is None else serving.wanted
+    far = readiness.far(tx, pending, models) if models else {}
+    sources = []
+    for row in rows:
+        source = _source_of(row)
+        if row.id in pending:
+            made, why = far.get(row.id, (0, None))
+            progress = progress_of(
+                held=row.lease_owner is not None,
+                chunks=row.chunks,
+                models=len(models),
+                made=made,
+                waits_for=why,
+            )
+            source = source.model_copy(update={"progress": progress})
+        sources.append(source)
+    return sources
 
 
 def _result_of(row: Row, score: float) -> SearchResult:

@@ -4,8 +4,17 @@ import codecs
 import re
 from typing import Final
 
-from memoranda.knowledge.errors import BinaryFile, DocumentTooLarge, EmptyDocument, WrongEncoding
+from memoranda.knowledge.errors import (
+    BinaryFile,
+    DocumentTooLarge,
+    EmptyDocument,
+    TooManyChunks,
+    WrongEncoding,
+)
 from memoranda.words.text import clean
+
+MOST_CHUNKS: Final = 250_000
+"""The most chunks of a document. A full page has a few: this many are headings or turns of a word each."""
 
 # The longer mark first: UTF-32's begins like UTF-16's.
 _MARKS: Final = (
@@ -54,6 +63,15 @@ def check_size(data: bytes, limit: int) -> None:
             f"The file has {len(data):,} bytes, and {limit:,} is the most. Split it into parts.",
             size=len(data),
             limit=limit,
+        )
+
+
+def check_chunks(count: int) -> None:
+    """Raise TooManyChunks for a document that falls into more than are taken in."""
+    if count > MOST_CHUNKS:
+        raise TooManyChunks(
+            f"The document falls into more than {MOST_CHUNKS:,} passages. Split it into parts.",
+            limit=MOST_CHUNKS,
         )
 
 

@@ -1,13 +1,17 @@
 """A transcript's lines to its turns: JSON Lines, one object for each turn."""
 
 import json
+import re
+from contextlib import suppress
 from typing import Final
 
 from memoranda.knowledge.chunk import Chunk
 from memoranda.knowledge.errors import BrokenTranscript, TranscriptWithoutTurns
+from memoranda.knowledge.text import check_chunks
 from memoranda.words.text import clean
 from memoranda.words.tokens import Estimator, estimate_tokens
 
+_LINE: Final = re.compile(rb"[^\r\n]+")
 _SHAPE: Final = (
     'Write one JSON object per line, such as {"speaker": "Ada", "text": "Hello", "id": "1"}.'
 )
@@ -25,10 +29,21 @@ def read_turns(text: str, estimator: Estimator = estimate_tokens) -> list[Chunk]
     for number, line in enumerate(text.split("\n"), start=1):
         turn = _read_turn(line, number, len(turns), estimator) if line.strip() else None
         if turn is not None:
+            check_chunks(len(turns) + 1)
             turns.append(turn)
     if not turns:
         raise TranscriptWithoutTurns(f"The transcript has no turn that says anything. {_SHAPE}")
     return turns
+
+
+def read_first_turn(data: bytes) -> None:
+    """Raise BrokenTranscript where the first line that says anything is no turn; what is no UTF-8 is not looked at."""
+    with suppress(UnicodeDecodeError):
+        for found in _LINE.finditer(data):
+            line = clean(found[0].decode("utf-8-sig"))
+            if line.strip():
+                _read_turn(line, data.count(b"\n", 0, found.start()) + 1, 0, len)
+                return
 
 
 def _read_turn(line: str, number: int, ordinal: int, estimator: Estimator) -> Chunk | None:

@@ -50,9 +50,22 @@ class Guard:
         """The same of memories themselves."""
         return await self.kept(subject, found, lambda memory: memory)
 
+    def hint(self, refs: Sequence[ResourceRef]) -> str | None:
+        """Why no run is ever told of what is about these, where that is plain without a look."""
+        kinds = [ref.kind for ref in refs if ref != UNREADABLE and not self._knows(ref.kind)]
+        if not kinds:
+            return None
+        return (
+            f"Nobody declared the kind {kinds[0]} of application rows, so no run is told of this: declare it "
+            "in the file that MEMORANDA_STATE names, or leave out what it is about."
+        )
+
     async def there(self, subject: ContextSubject, refs: Sequence[ResourceRef]) -> bool:
         """Whether all rows that these name are there."""
         return not refs or (await self._there(subject, refs)).issuperset(refs)
+
+    def _knows(self, kind: str) -> bool:
+        return self._resolver is not None and self._resolver.knows(kind)
 
     async def _there(
         self, subject: ContextSubject, refs: Sequence[ResourceRef]

@@ -1,7 +1,9 @@
 """How much an organization may remember."""
 
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
+
+from memoranda.settings import Settings
 
 LONGEST_TEXT: Final = 500
 """Characters that a memory's text may have, unless a setting says otherwise."""
@@ -22,3 +24,13 @@ class MemoryLimits(NamedTuple):
     pinned: int = 20
     waiting: int = 200
     text_chars: int = LONGEST_TEXT
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Those that the settings say."""
+        return cls(
+            active=settings.max_memories,
+            pinned=settings.max_pinned,
+            waiting=settings.max_proposals,
+            text_chars=settings.max_memory_chars,
+        )

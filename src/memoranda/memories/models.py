@@ -50,13 +50,16 @@ class Memory(_Value):
 
     `created_at` is the time of the first revision and `recorded_at` of the newest;
     `version` counts revisions from 1. `uses` counts the runs that were given it, and
-    `used_at` is the last time. `subject_refs` names the row that it is about, if any. A forgotten memory says until when it may be restored,
+    `used_at` is the last time. `subject_refs` names the row that it is about, if any. One that a
+    workflow's node keeps for itself names its `space`, and no run knows it. `hint` says where no run is
+    ever told of it, and why. A forgotten memory says until when it may be restored,
     and its text is what it said before.
     """
 
     id: UUID
     user_id: UUID | None
     agent_id: UUID | None
+    space: str | None = None
     subject_key: str | None
     status: MemoryStatus
     version: int
@@ -77,6 +80,7 @@ class Memory(_Value):
     used_at: datetime | None = None
     subject_refs: tuple[ResourceRef, ...] = ()
     restorable_until: datetime | None = None
+    hint: str | None = None
 
 
 class Revision(_Value):
@@ -132,7 +136,9 @@ class Proposal(_Value):
     """What an agent or tidy-up would have remembered, until a person decides.
 
     `memory_id` is the memory that an accepted proposal became, and of a merge the one
-    that stays. An accepted proposal has no text: its memory says it.
+    that stays. An accepted proposal has no text: its memory says it. What was proposed in a
+    space names it, and is remembered there. `replaces` is, for the person who decides, the memory
+    under the same attribute, as it stands now.
     """
 
     id: UUID
@@ -140,6 +146,7 @@ class Proposal(_Value):
     status: ProposalStatus
     user_id: UUID | None
     agent_id: UUID | None
+    space: str | None = None
     subject_key: str | None
     text: str | None
     title: str | None
@@ -158,15 +165,17 @@ class Proposal(_Value):
     created_at: datetime
     subject_refs: tuple[ResourceRef, ...] = ()
     restorable_until: datetime | None = None
+    replaces: Memory | None = None
 
 
 class Proposed(_Value):
     """What became of a proposal: it waits, or it is known already, or there was no room for it.
 
-    `known` names the live memory or the waiting proposal that says the same.
+    `known` names the live memory or the waiting proposal that says the same, and `discarded` what
+    the same agent proposed and a person discarded within seven days.
     """
 
-    outcome: Literal["waiting", "known", "dropped"]
+    outcome: Literal["waiting", "known", "dropped", "discarded"]
     proposal: Proposal | None = None
     memory: Memory | None = None
 

@@ -41,6 +41,8 @@ def update(
 ) -> Memory:
     """Change a memory for the audience that it has, and that it is to have."""
     present = _changeable(tx, who, memory_id)
+    if present.space is not None and not (user_id is UNSET and agent_id is UNSET):
+        raise _stays(memory_id, present.space)
     to = present._replace(
         user_id=present.user_id if user_id is UNSET else user_id,
         agent_id=present.agent_id if agent_id is UNSET else agent_id,
@@ -111,13 +113,14 @@ def history(tx: Transaction, who: Principal, memory_id: UUID) -> list[Revision]:
 
 def hold(
     tx: Transaction, who: Principal, memory_id: UUID, *, expected_version: int | None = None
-) -> None:
-    """Hold a live memory that `who` may change.
+) -> int:
+    """Hold a live memory that `who` may change; its version.
 
     Raises `NotFound`, `Refused`, `Conflict` for a forgotten one, and `StaleVersion`.
     """
     _changeable(tx, who, memory_id)
-    heads.active(tx, memory_id, Author(), expected_version)
+    held, _ = heads.active(tx, memory_id, Author(), expected_version)
+    return int(held.version)
 
 
 def _known(tx: Transaction, who: Principal, memory_id: UUID) -> Audience:
@@ -137,6 +140,15 @@ def _changeable(tx: Transaction, who: Principal, memory_id: UUID) -> Audience:
 def _check_change(who: Principal, audience: Audience) -> None:
     if not may_change(who, audience):
         raise Refused("This key changes memories of its own user alone. Use an owner's key.")
+
+
+def _stays(memory_id: UUID, space: str) -> Conflict:
+    return Conflict(
+        f"Memory {memory_id} belongs to the space {space}, and can't be moved out of it. Remember its "
+        "text anew for whoever is to know it; forget this one if the space is to know it no more.",
+        memory_id=str(memory_id),
+        space=space,
+    )
 
 
 @contextmanager

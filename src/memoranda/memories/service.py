@@ -25,6 +25,7 @@ from memoranda.memories.finding.service import Finding
 from memoranda.memories.guarding import is_for_a_run
 from memoranda.memories.limits import LONGEST_TEXT_EVER
 from memoranda.memories.models import Memory, MemoryStats, MemoryStatus, Revision
+from memoranda.memories.past import store as past
 from memoranda.memories.races import write_again
 from memoranda.memories.stats import store as stats
 from memoranda.memories.views import store as views
@@ -39,6 +40,7 @@ from memoranda.words.page import Page, cut_page
 from memoranda.words.ref import ResourceRef
 from memoranda.words.resolver import RefResolver
 from memoranda.words.subject import ContextSubject
+from memoranda.words.tokens import Estimator, estimate_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -61,10 +63,12 @@ class Memories(Finding):
         ways: Ways = DEFAULT_WAYS,
         changed: Changed = nobody,
         vectors: Vectors | None = None,
+        *,
         resolver: RefResolver | None = None,
+        estimator: Estimator = estimate_tokens,
     ) -> None:
         check_count("text_chars", ways.limits.text_chars, most=LONGEST_TEXT_EVER)
-        super().__init__(storage, vectors, resolver)
+        super().__init__(storage, vectors, resolver=resolver, estimator=estimator)
         self._ways = ways
         self._changed = changed
 
@@ -113,7 +117,9 @@ class Memories(Finding):
             pinned=pinned,
         )
         try:
-            return await self._write(organization, permitted.remember, who, candidate, self._ways)
+            return self._hinted(
+                await self._write(organization, permitted.remember, who, candidate, self._ways)
+            )
         except ConstraintViolated:
             # The usual reason is a user or agent that the organization does not have.
             await self._storage.read(
@@ -147,7 +153,7 @@ class Memories(Finding):
         left. Raises `NotFound`, `Conflict` for a forgotten memory, `StaleVersion` with
         its version and text where `expected_version` is another, `DuplicateMemory` for
         a text that is remembered already, `MemoriesFull`, `PinsFull`, `Invalid`,
-        `OverLimit`, and `Refused` for what the caller may read and not change.
+        `OverLimit`, `Conflict` for a memory of a space that is to be for somebody else, and `Refused` for what the caller may read and not change.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         edit = edit_input(
@@ -160,7 +166,7 @@ class Memories(Finding):
         )
         if all(each is UNSET for each in (*edit, pinned, user_id, agent_id)):
             raise Invalid("Nothing is given to change: name at least one field.")
-        return await self._write(
+        changed = await self._write(
             organization,
             permitted.update,
             who,
@@ -173,6 +179,7 @@ class Memories(Finding):
             user_id=user_id,
             agent_id=agent_id,
         )
+        return self._hinted(changed)
 
     async def forget(
         self, who: Principal, memory_id: UUID, *, expected_version: int | None = None
@@ -203,9 +210,10 @@ class Memories(Finding):
         what was forgotten longer ago, has expired or is purged, and `Refused`.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
-        return await self._write(
+        restored = await self._write(
             organization, permitted.restore, who, memory_id, author=_author(who), ways=self._ways
         )
+        return self._hinted(restored)
 
     async def page(
         self,
@@ -263,7 +271,7 @@ class Memories(Finding):
             kept = await self._guard.memories(subject, kept)
         if wanted.tags:
             kept = [each for each in kept if not set(wanted.tags).isdisjoint(each.tags)]
-        return page.model_copy(update={"items": kept})
+        return page.model_copy(update={"items": list(map(self._hinted, kept))})
 
     @staticmethod
     def cursor_after(memory_id: UUID) -> str:
@@ -276,7 +284,7 @@ class Memories(Finding):
         audience, found = await self._storage.read(organization, views.live_memory, memory_id)
         if not may_know(who, audience) or not await self._may_be_told(who, found):
             raise unknown_memory(memory_id)
-        return found
+        return self._hinted(found)
 
     async def history(self, who: Principal, memory_id: UUID) -> list[Revision]:
         """Every revision of a memory, the oldest first, tombstones too. Raises `NotFound`.
@@ -296,20 +304,42 @@ class Memories(Finding):
         organization = organization_for(who, Permission.READ_MEMORIES)
         return await self._storage.read(organization, stats.of, who, self._ways)
 
-    async def recent(self, subject: ContextSubject, *, personal: bool, limit: int) -> list[Memory]:
+    async def recent(
+        self,
+        subject: ContextSubject,
+        *,
+        personal: bool,
+        limit: int,
+        as_of: datetime | None = None,
+    ) -> list[Memory]:
         """What a run for `subject` may know, the last recorded first, at most `limit`; 0 reads nothing.
 
         `personal` picks the memories of its user and of no agent; otherwise all the
-        others that cover it. Without a user there is nothing personal.
+        others that cover it. Without a user there is nothing personal. With `as_of`, what it
+        would have been told at that time; raises `Gone` where some of that has been erased or
+        purged since.
         """
         if limit < 0:
             raise Invalid(f"limit is {limit} and must not be negative.", field="limit")
         if limit == 0 or (personal and subject.user_id is None):
             return []
-        found = await self._storage.read(
-            subject.organization_id, views.recent, subject, personal=personal, most=limit
-        )
+        if as_of is None:
+            found = await self._storage.read(
+                subject.organization_id, views.recent, subject, personal=personal, most=limit
+            )
+        else:
+            found = await self._storage.read(
+                subject.organization_id, past.recent, subject, as_of, personal=personal, most=limit
+            )
         return await self._guard.memories(subject, found)
+
+    def hint_about(self, ref: ResourceRef | None) -> str | None:
+        """Why no run is ever told of what is about that row, where its kind alone says so."""
+        return None if ref is None else self._guard.hint([ref])
+
+    def _hinted(self, memory: Memory) -> Memory:
+        hint = self._guard.hint(memory.subject_refs)
+        return memory if hint is None else memory.model_copy(update={"hint": hint})
 
     async def _may_be_told(self, who: Principal, memory: Memory) -> bool:
         return not is_for_a_run(who) or bool(await self._guard.memories(subject_of(who), [memory]))

@@ -9,6 +9,7 @@ from memoranda.access.roles import sees
 from memoranda.runs import store
 from memoranda.runs.events.store import record_event
 from memoranda.runs.models import Run, RunResult, RunStatus
+from memoranda.runs.telling import as_told, may_be_told
 from memoranda.runs.transitions import changed
 from memoranda.storage import Transaction
 from memoranda.words.errors import NotFound
@@ -26,11 +27,26 @@ _ACTIONS: Final[Mapping[RunStatus, str]] = {
 
 
 def visible(tx: Transaction, who: Principal, run_id: UUID, *, hold: bool = False) -> Run:
-    """The run that `who` may know of; another is answered like one that is not there."""
+    """The run that `who` may look into and change; another is answered like one that is not there."""
     run = store.find_run(tx, run_id, hold=hold)
     if run is None or not sees(who, user_id=run.user_id, agent_id=run.agent_id):
-        raise NotFound(f"There is no run {run_id}.", run_id=str(run_id))
+        raise unknown_run(run_id)
     return run
+
+
+def told(tx: Transaction, who: Principal, run_id: UUID) -> Run:
+    """The run, whole or as far as `who` may be told of it. Raises `NotFound` for any other."""
+    run = store.find_run(tx, run_id)
+    if run is None or not (
+        sees(who, user_id=run.user_id, agent_id=run.agent_id) or may_be_told(who, run)
+    ):
+        raise unknown_run(run_id)
+    return run if sees(who, user_id=run.user_id, agent_id=run.agent_id) else as_told(run)
+
+
+def unknown_run(run_id: UUID) -> NotFound:
+    """The refusal of a run that is not there, or not this caller's."""
+    return NotFound(f"There is no run {run_id} that this key may look into.", run_id=str(run_id))
 
 
 def started(tx: Transaction, run: Run) -> None:

@@ -48,7 +48,8 @@ class RunResult(_Value):
 class Run(_Value):
     """One run of an agent, for the subject that it was started for.
 
-    `stage` counts from 0, and one more begins each time that the run goes on after a wait.
+    `stage` counts from 0, and one more begins each time that the run goes on after a wait. One that is
+    not `whole` is told as later runs are told of it: without its input, and not whom it was for.
     """
 
     id: UUID
@@ -65,6 +66,7 @@ class Run(_Value):
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None = None
+    whole: bool = True
 
     @property
     def entities(self) -> list[ResourceRef]:

@@ -8,7 +8,7 @@ from memoranda.access.models import Principal, Role
 from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.access.store import check_subject
 from memoranda.runs import store
-from memoranda.runs.changes import change, started, visible
+from memoranda.runs.changes import change, started, told, visible
 from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunResult, RunStatus
 from memoranda.runs.result import LONGEST_REASON, Refs, result_input
 from memoranda.storage import Storage, Transaction
@@ -63,7 +63,15 @@ class Runs:
         return run
 
     async def get(self, who: Principal, run_id: UUID) -> Run:
-        """The run. Raises `NotFound`."""
+        """The run: whole where it is the caller's own to see, else as far as a brief may tell of it.
+
+        So whatever run a brief cites can be looked up by whoever was given it. Raises `NotFound`.
+        """
+        organization = organization_for(who, Permission.READ_RUNS)
+        return await self._storage.read(organization, told, who, run_id)
+
+    async def own(self, who: Principal, run_id: UUID) -> Run:
+        """The run, where the caller may look into all of it. Raises `NotFound` for any other."""
         organization = organization_for(who, Permission.READ_RUNS)
         return await self._storage.read(organization, visible, who, run_id)
 

@@ -5,16 +5,17 @@ from itertools import chain, combinations
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, or_, select, update
 
 from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunStatus
 from memoranda.storage import Row, Transaction
-from memoranda.storage.tables import activities, run_logs, run_refs, runs
+from memoranda.storage.tables import activities, run_changes, run_logs, run_refs, runs
 from memoranda.words.ids import new_id
 
 _UPDATED_AT = func.coalesce(runs.c.updated_at, runs.c.created_at, type_=runs.c.created_at.type)
+_STORED: Final = tuple(name for name in Run.model_fields if name != "whole")
 _RUN_COLUMNS = [
-    _UPDATED_AT.label(name) if name == "updated_at" else runs.c[name] for name in Run.model_fields
+    _UPDATED_AT.label(name) if name == "updated_at" else runs.c[name] for name in _STORED
 ]
 _LOG_COLUMNS = [run_logs.c[name] for name in RunLog.model_fields]
 _ACTIVITY_COLUMNS = [activities.c[name] for name in Activity.model_fields]
@@ -33,6 +34,7 @@ CHANGE = (
     .values({name: bindparam(f"new_{name}", type_=runs.c[name].type) for name in _CHANGES})
 )
 INSERT_REF = insert(run_refs)
+INSERT_CHANGE = insert(run_changes)
 _WANTED: Final = {
     "status": runs.c.status == bindparam("in_status"),
     "agent": runs.c.agent_id == bindparam("agent"),
@@ -65,12 +67,23 @@ ACTIVITIES = (
     .order_by(activities.c.id.desc())
     .limit(bindparam("most"))
 )
+# What the agent did for nobody in particular, or for this user.
+ACTIVITIES_OF_AGENT = (
+    select(*_ACTIVITY_COLUMNS)
+    .where(
+        activities.c.agent_id == bindparam("agent"),
+        or_(activities.c.user_id.is_(None), activities.c.user_id == bindparam("user")),
+    )
+    .order_by(activities.c.id.desc())
+    .limit(bindparam("most"))
+)
 BEGINNING, END = UUID(int=0), UUID(int=2**128 - 1)
 
 
 def add_run(tx: Transaction, run: Run) -> None:
     """Store a new run."""
-    tx.send(INSERT_RUN, **dict(run))
+    tx.send(INSERT_RUN, **{name: getattr(run, name) for name in _STORED})
+    _record_change(tx, run)
 
 
 def find_run(tx: Transaction, run_id: UUID, *, hold: bool = False) -> Run | None:
@@ -84,6 +97,8 @@ def change_run(tx: Transaction, run: Run) -> None:
     result = run.result
     stored = dict(run) | {"result": result and result.model_dump(mode="json", exclude_none=True)}
     tx.send(CHANGE, changed=run.id, **{f"new_{name}": stored[name] for name in _CHANGES})
+    if not run.status.ended:
+        _record_change(tx, run)
     refs = [] if result is None else result.refs
     named = {"run_id": run.id, "created_at": run.created_at}
     tx.send_many(
@@ -92,6 +107,18 @@ def change_run(tx: Transaction, run: Run) -> None:
             {**named, "ordinal": place, "kind": ref.kind, "ref_id": ref.id}
             for place, ref in enumerate(refs)
         ],
+    )
+
+
+def _record_change(tx: Transaction, run: Run) -> None:
+    """Keep that the run went on or waits, which the next change of its row takes away."""
+    tx.send(
+        INSERT_CHANGE,
+        run_id=run.id,
+        stage=run.stage,
+        status=run.status,
+        reason=run.waiting_reason,
+        created_at=run.updated_at,
     )
 
 
@@ -170,4 +197,12 @@ def record_activity(
 def activities_before(tx: Transaction, before: UUID | None, limit: int) -> list[Activity]:
     """Newest first, from before the activity `before`."""
     rows = tx.all(ACTIVITIES, before=before or END, most=limit)
+    return [Activity.model_validate(row._asdict()) for row in rows]
+
+
+def activities_of_agent(
+    tx: Transaction, agent_id: UUID, user_id: UUID | None, limit: int
+) -> list[Activity]:
+    """What the agent did, for this user or for none, the newest first."""
+    rows = tx.all(ACTIVITIES_OF_AGENT, agent=agent_id, user=user_id, most=limit)
     return [Activity.model_validate(row._asdict()) for row in rows]

@@ -1,7 +1,7 @@
 """The one ranking: BM25 over passages and over windows of neighbors, from plain values alone."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -45,6 +45,20 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What words say of a passage.
+
+    `share` is how much of the query the passage and its window hold, in [0, 1]; `theirs` says that
+    the query names one speaker and the passage is theirs.
+    """
+
+    document_id: UUID
+    ordinal: int
+    share: float
+    theirs: bool = False
+
+
 def rank(
     query: Query,
     candidates: Sequence[Candidate],
@@ -60,22 +74,64 @@ def rank(
     document. The best possible answer, all words of the query close together, scores about 1.
     Nothing but the arguments moves a score, and the order of candidates does not matter.
     """
-    if limit <= 0 or not candidates or corpus.tokens <= 0:
-        return []
+    judged = judge(query, candidates, counts, corpus, weights) if limit > 0 else None
+    return [] if judged is None else judged.best(limit)
+
+
+def judge(
+    query: Query,
+    candidates: Sequence[Candidate],
+    counts: Mapping[str, TermCount],
+    corpus: Corpus,
+    weights: Weights = WEIGHTS,
+) -> "Judged | None":
+    """Score every passage of the candidates by words; None where no window holds any of them."""
+    if not candidates or corpus.tokens <= 0:
+        return None
     field = _Field(candidates)
     own, windows = _bm25(query, field, counts, corpus, weights)
     best_own, best_window = float(own.max()), float(windows.max())
     if best_window <= 0:
-        return []
-    score = weights.passage * own / (best_own or 1.0) + weights.window * windows / best_window
-    whole = 1.0
+        return None
+    share = weights.passage * own / (best_own or 1.0) + weights.window * windows / best_window
+    strength = _strength(best_window, query, counts, corpus)
+    score, whole = share.copy(), 1.0
+    theirs = np.zeros(len(score), np.bool_)
     speaker = field.speaker(query.names)
     if speaker is not None:
+        theirs[speaker] = True
         score[speaker] += weights.speaker
         whole += weights.speaker
-    score *= _strength(best_window, query, counts, corpus) / whole
-    score[(windows <= 0) | ~field.real] = 0.0
-    return field.best(np.round(score, DIGITS), limit)
+    score *= strength / whole
+    nothing = (windows <= 0) | ~field.real
+    score[nothing] = 0.0
+    return Judged(field, np.round(score, DIGITS), share * strength, theirs & ~nothing)
+
+
+class Judged:
+    """What words say of every passage of the candidates."""
+
+    def __init__(
+        self, field: "_Field", score: Scores, share: Scores, theirs: NDArray[np.bool_]
+    ) -> None:
+        self._field = field
+        self._score = score
+        self._share = share
+        self._theirs = theirs
+
+    def best(self, limit: int) -> list[Hit]:
+        """The best passages, best first; equal scores go by document id, then by ordinal."""
+        return self._field.best(self._score, limit)
+
+    def words(self, places: Iterable[tuple[UUID, int]]) -> list["Words"]:
+        """What words say of these passages, one for one; nothing of one that is no candidate's."""
+        found = []
+        for document_id, ordinal in places:
+            cell = self._field.cell(document_id, ordinal)
+            known = cell is not None and self._score[cell] > 0
+            share, theirs = (self._share[cell], self._theirs[cell]) if known else (0.0, False)
+            found.append(Words(document_id, ordinal, float(share), bool(theirs)))
+        return found
 
 
 class _Field:
@@ -91,8 +147,10 @@ class _Field:
         sizes = np.array([len(one) + REACH for one in lengths])
         self.starts: Numbers = REACH + np.concatenate([[0], np.cumsum(sizes)[:-1]])
         self.real = np.zeros(len(self.lengths), np.bool_)
-        for start, one in zip(self.starts.tolist(), lengths, strict=True):
+        self.spans: dict[UUID, tuple[int, int]] = {}
+        for start, one, document in zip(self.starts.tolist(), lengths, self.documents, strict=True):
             self.real[start : start + len(one)] = True
+            self.spans[document.document_id] = start, len(one)
 
     def occurrences(self, term: str) -> tuple[Numbers, Numbers] | None:
         """The cells that hold a term, and how often; None where no candidate does."""
@@ -116,6 +174,11 @@ class _Field:
         fewest = min(named, key=len)
         within_all = all(np.isin(fewest, cells, assume_unique=True).all() for cells in named)
         return fewest if within_all else None
+
+    def cell(self, document_id: UUID, ordinal: int) -> int | None:
+        """Where a passage is; None where it is no candidate's."""
+        start, size = self.spans.get(document_id, (0, 0))
+        return start + ordinal if 0 <= ordinal < size else None
 
     def best(self, score: Scores, limit: int) -> list[Hit]:
         cells = np.flatnonzero(score > 0)

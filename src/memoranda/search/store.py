@@ -1,17 +1,19 @@
 """The inverted index in the database: documents go in and out whole, and a search reads few rows."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import BindParameter, bindparam, delete, insert, select, update
 
+from memoranda.search import lexical
 from memoranda.search.document import IndexedDocument, TermCount, count_of
-from memoranda.search.lexical import Candidate, Corpus, Hit, rank
-from memoranda.search.plan import LIMITS, Limits, plan, shortlist
-from memoranda.search.terms import Query
+from memoranda.search.fetch import store as fetch
+from memoranda.search.fetch.store import unfinished
+from memoranda.search.lexical import Hit, Judged, rank
+from memoranda.search.plan import LIMITS, Limits
+from memoranda.search.terms import Query, without_names
 from memoranda.storage import Transaction, one_of, upsert
 from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
 
@@ -69,33 +71,6 @@ DROP_POSTINGS: Final = delete(search_postings).where(
 DROP_DOCUMENT: Final = delete(search_documents).where(
     search_documents.c.collection == _collection, search_documents.c.document_id == _document
 )
-# Documents whose rows are being written or cleared stand in a collection of their own beside it.
-UNFINISHED: Final = select(search_documents.c.document_id, search_documents.c.passages).where(
-    search_documents.c.collection == _collection
-)
-
-COUNTS: Final = select(
-    search_terms.c.term, search_terms.c.passages, search_terms.c.windows, search_terms.c.documents
-).where(search_terms.c.collection == _collection, one_of(search_terms.c.term, "terms"))
-TOTALS: Final = select(search_totals.c.passages, search_totals.c.tokens).where(
-    search_totals.c.collection == _collection
-)
-_POSTINGS = select(
-    search_postings.c.term, search_postings.c.document_id, search_postings.c.postings
-).where(search_postings.c.collection == _collection, one_of(search_postings.c.term, "terms"))
-POSTINGS: Final = _POSTINGS.order_by(search_postings.c.term, search_postings.c.document_id).limit(
-    bindparam("most")
-)
-POSTINGS_WITHIN: Final = _POSTINGS.where(one_of(search_postings.c.document_id, "documents"))
-LENGTHS: Final = select(
-    search_documents.c.document_id,
-    search_documents.c.passages,
-    search_documents.c.tokens,
-    search_documents.c.lengths,
-).where(
-    search_documents.c.collection == _collection,
-    one_of(search_documents.c.document_id, "documents"),
-)
 
 
 def add_document(
@@ -111,7 +86,7 @@ def begin_document(tx: Transaction, collection: str, document_id: UUID, passages
     """Make a document known that has no rows yet: no search sees it or its counts until it is opened."""
     tx.send(
         ADD_DOCUMENT,
-        collection=_unfinished(collection),
+        collection=unfinished(collection),
         document_id=document_id,
         passages=passages,
         tokens=0,
@@ -157,7 +132,7 @@ def open_document(
     """Let searches see an unfinished document, all of whose terms are written."""
     where = {"collection": collection}
     _alone(tx, collection)
-    tx.send(DROP_DOCUMENT, in_collection=_unfinished(collection), document=document_id)
+    tx.send(DROP_DOCUMENT, in_collection=unfinished(collection), document=document_id)
     tx.send(
         ADD_DOCUMENT,
         **where,
@@ -191,8 +166,8 @@ def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) 
 
     Fewer than `most` says that nothing of the document is left.
     """
-    unfinished = {"in_collection": _unfinished(collection), "document": document_id}
-    size = tx.one(SIZE_OF_DOCUMENT, **unfinished)
+    where_unfinished = {"in_collection": unfinished(collection), "document": document_id}
+    size = tx.one(SIZE_OF_DOCUMENT, **where_unfinished)
     if size is None:
         return 0
     where = {"in_collection": collection, "document": document_id}
@@ -214,7 +189,7 @@ def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) 
     tx.send(DROP_EMPTY_TERMS, in_collection=collection, terms=every)
     tx.send(DROP_POSTINGS, **where, terms=every)
     if len(rows) < most:
-        tx.send(DROP_DOCUMENT, **unfinished)
+        tx.send(DROP_DOCUMENT, **where_unfinished)
     return len(rows)
 
 
@@ -222,7 +197,7 @@ def knows(tx: Transaction, collection: str, document_id: UUID) -> bool:
     """Whether anything of the document is in the index, finished or not."""
     return any(
         tx.one(SIZE_OF_DOCUMENT, in_collection=place, document=document_id)
-        for place in (collection, _unfinished(collection))
+        for place in (collection, unfinished(collection))
     )
 
 
@@ -233,10 +208,6 @@ def remove_document(tx: Transaction, collection: str, document_id: UUID) -> bool
     while clear_terms(tx, collection, document_id, _AT_ONCE) == _AT_ONCE:
         pass
     return True
-
-
-def _unfinished(collection: str) -> str:
-    return f"{collection} unfinished"
 
 
 def _alone(tx: Transaction, collection: str) -> None:
@@ -254,102 +225,64 @@ def search(
     limits: Limits = LIMITS,
 ) -> list[Hit]:
     """The best passages of the scope's own documents, or of those named, as if they were all there is."""
-    if not query.terms or limit <= 0:
+    found = (
+        _found(tx, collection, query, document_ids=document_ids, limits=limits)
+        if limit > 0
+        else None
+    )
+    if found is None:
         return []
-    if document_ids is None:
-        found = _everywhere(tx, collection, query, limits)
-    else:
-        found = _within(tx, collection, query, document_ids)
-    return (
-        []
-        if found is None
-        else rank(query, found.candidates, found.counts, found.corpus, limit=limit)
-    )
+    return rank(query, found.candidates, found.counts, found.corpus, limit=limit)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    candidates: list[Candidate]
-    counts: Mapping[str, TermCount]
-    corpus: Corpus
+def judge(
+    tx: Transaction,
+    collection: str,
+    query: Query,
+    *,
+    document_ids: Sequence[UUID] | None = None,
+    also: Iterable[UUID] = (),
+    limits: Limits = LIMITS,
+) -> Judged | None:
+    """What words say of every passage that `search` looks at, and of those of the documents `also`.
 
-
-_Postings = defaultdict[UUID, dict[str, bytes]]
-
-
-def _everywhere(tx: Transaction, collection: str, query: Query, limits: Limits) -> _Found | None:
-    totals = tx.one(TOTALS, in_collection=collection)
-    if totals is None:
+    None where they say nothing.
+    """
+    found = _found(tx, collection, query, document_ids=document_ids, limits=limits, also=also)
+    if found is None:
         return None
-    # The names a query may hold are looked up too: they say who spoke, not what is asked.
-    wanted = [*query.terms, *query.names]
-    unfinished = {
-        row.document_id: row.passages
-        for row in tx.all(UNFINISHED, in_collection=_unfinished(collection))
-    }
-    counts = _counts(tx, collection, wanted, unfinished)
-    asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
-    postings: _Postings = defaultdict(dict)
-    holders: defaultdict[str, list[UUID]] = defaultdict(list)
-    most = limits.rows + len(unfinished) * len(asked.full)
-    rows = tx.all(POSTINGS, in_collection=collection, terms=list(asked.full), most=most)
-    for row in [row for row in rows if row.document_id not in unfinished][: limits.rows]:
-        postings[row.document_id][row.term] = row.postings
-        holders[row.term].append(row.document_id)
-    documents = shortlist(holders, counts, limits)
-    more = [*asked.within, *(name for name in query.names if name in counts)]
-    if more:
-        for row in tx.all(
-            POSTINGS_WITHIN, in_collection=collection, terms=more, documents=documents
-        ):
-            postings[row.document_id][row.term] = row.postings
-    candidates, _ = _candidates(tx, collection, documents, postings)
-    return _Found(candidates, counts, Corpus(totals.passages, totals.tokens))
+    return lexical.judge(query, found.candidates, found.counts, found.corpus)
 
 
-def _counts(
-    tx: Transaction, collection: str, terms: Sequence[str], unfinished: Mapping[UUID, int]
-) -> dict[str, TermCount]:
-    """Count the terms as if nothing were there of the documents that are being written or cleared."""
-    counts = {
-        row.term: TermCount(row.passages, row.windows, row.documents)
-        for row in tx.all(COUNTS, in_collection=collection, terms=terms)
-    }
-    if unfinished:
-        for row in tx.all(
-            POSTINGS_WITHIN, in_collection=collection, terms=terms, documents=list(unfinished)
-        ):
-            counts[row.term] -= count_of(row.postings, unfinished[row.document_id])
-    return {term: count for term, count in counts.items() if count.documents > 0}
+def wording(
+    tx: Transaction,
+    collection: str,
+    text: str,
+    query: Query,
+    *,
+    document_ids: Sequence[UUID] | None = None,
+) -> str:
+    """The text whose meaning a query asks for; `query` is what was read from it.
+
+    The names of those who speak in the scope's own documents, or in those named, are left out. They
+    are found by words, and the vector of a name is near to whoever is spoken to by that name.
+    """
+    if not query.names:
+        return text
+    return without_names(text, fetch.names(tx, collection, query.names, document_ids))
 
 
-def _within(tx: Transaction, collection: str, query: Query, document_ids: Sequence[UUID]) -> _Found:
-    postings: _Postings = defaultdict(dict)
-    documents = sorted(set(document_ids))
-    for row in tx.all(
-        POSTINGS_WITHIN,
-        in_collection=collection,
-        terms=[*query.terms, *query.names],
-        documents=documents,
-    ):
-        postings[row.document_id][row.term] = row.postings
-    candidates, sizes = _candidates(tx, collection, documents, postings)
-    counts: dict[str, TermCount] = {}
-    for candidate in candidates:
-        for term, packed in candidate.postings.items():
-            more = count_of(packed, sizes[candidate.document_id][0])
-            counts[term] = counts[term] + more if term in counts else more
-    corpus = Corpus(
-        sum(size[0] for size in sizes.values()), sum(size[1] for size in sizes.values())
-    )
-    return _Found(candidates, counts, corpus)
-
-
-def _candidates(
-    tx: Transaction, collection: str, documents: Sequence[UUID], postings: _Postings
-) -> tuple[list[Candidate], dict[UUID, tuple[int, int]]]:
-    rows = tx.all(LENGTHS, in_collection=collection, documents=list(documents))
-    candidates = [
-        Candidate(row.document_id, row.lengths, postings[row.document_id]) for row in rows
-    ]
-    return candidates, {row.document_id: (row.passages, row.tokens) for row in rows}
+def _found(
+    tx: Transaction,
+    collection: str,
+    query: Query,
+    *,
+    document_ids: Sequence[UUID] | None,
+    limits: Limits,
+    also: Iterable[UUID] = (),
+) -> fetch.Found | None:
+    if not query.terms:
+        return None
+    if document_ids is None:
+        return fetch.everywhere(tx, collection, query, also, limits)
+    return fetch.within(tx, collection, query, document_ids)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -107,6 +107,21 @@ def read_query(text: str, *, most: int = MOST_QUERY_TERMS) -> Query:
         tuple(islice(names, most)),
         dict(islice(words.items(), most)),
     )
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """Return a query without the words that are these names, which are terms that begin with `NAME_MARK`.
+
+    It stays as it is where nothing else in it says anything.
+    """
+    kept = [part for part in text.split() if not _is_named(part, names)]
+    says = any(not _is_stop_word(token) for part in kept for token in _tokens(part))
+    return " ".join(kept) if says else text
+
+
+def _is_named(part: str, names: Collection[str]) -> bool:
+    tokens = list(_tokens(part))
+    return bool(tokens) and all(NAME_MARK + _plain(token) in names for token in tokens)
 
 
 def _typed(part: str) -> Iterator[tuple[str, str]]:

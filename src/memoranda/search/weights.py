@@ -27,3 +27,30 @@ class Weights:
 
 
 WEIGHTS: Final = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How words and meaning weigh where both are known; `words`, `meaning` and `around` sum to 1.
+
+    `words` weighs how much of the query the words of a passage and of its window hold.
+    `meaning` weighs how near the passage itself is to the query, `around` how near its window is,
+    whose passages weigh as the kernel says; one that nothing proposed counts as far.
+    `speaker` is added where a query names one speaker and the passage is theirs.
+    `softness` is the power that a relevance is taken to before it is weighed: with less than 1,
+    passages that are far from the query still differ, so that the weak half of them has an order.
+    `faint` is the least relevance that a passage needs to be found by meaning alone. What has
+    nothing to do with any passage stays below it.
+    `most` is how many passages each of words and meaning propose.
+    """
+
+    words: float = 0.6
+    meaning: float = 0.3
+    around: float = 0.1
+    speaker: float = 0.3
+    softness: float = 0.5
+    faint: float = 0.25
+    most: int = 100
+
+
+FUSION: Final = Fusion()

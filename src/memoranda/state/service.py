@@ -1,7 +1,7 @@
 """The verbs of application state: rows that refs name, read for one organization."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Self
 from uuid import UUID
@@ -10,13 +10,13 @@ from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for
 from memoranda.access.store import own_organization
 from memoranda.state import store
+from memoranda.state.held import HeldHost, is_away
 from memoranda.state.models import Resolved, StateField, StateKind
-from memoranda.state.projections import HostState, SourceName
+from memoranda.state.projections import HostState, Projection, SourceName
 from memoranda.state.spelling import moment, said
 from memoranda.state.store import Held
 from memoranda.storage import Row, Storage
-from memoranda.storage.host import HostDatabase
-from memoranda.words.errors import OverLimit
+from memoranda.words.errors import MemorandaError, OverLimit
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 
@@ -27,56 +27,79 @@ MOST_REFS: Final = 100
 class StateReader:
     """Reads a host's rows through its projections; without a host there are none."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        host: HostDatabase | None = None,
-        kinds: Mapping[str, Held] | None = None,
-        default_tenant: str | None = None,
-    ) -> None:
+    def __init__(self, storage: Storage, host: HeldHost | None = None) -> None:
         self._storage = storage
         self._host = host
-        self._kinds = kinds or {}
-        self._default_tenant = default_tenant
+        self._declared: Mapping[str, Projection] = host.projections if host else {}
 
     @classmethod
     @asynccontextmanager
     async def open(cls, storage: Storage, state: HostState | None) -> AsyncIterator[Self]:
         """Open the host's database read-only and check that all that is declared of it is there.
 
-        Raises `Invalid`, naming the table or column that is not there, and `StorageUnavailable`.
+        A database that does not answer keeps nothing from opening: what needs it fails until it does.
+        Raises `Invalid`, naming the table or column that is not there.
         """
         if state is None:
             yield cls(storage)
             return
-        host = HostDatabase.at(state.database)
+        host = HeldHost(state)
         try:
-            kinds = await host.run(store.hold, state.projections)
-            yield cls(storage, host, kinds, state.default_tenant)
+            try:
+                await host.look()
+            except MemorandaError as error:
+                if not is_away(error):
+                    raise
+            yield cls(storage, host)
         finally:
             await host.close()
 
     def has(self, source: SourceName) -> bool:
         """Whether there is anything for this source of briefs to show."""
-        return any(held.projection.source == source for held in self._kinds.values())
+        return any(each.source == source for each in self._declared.values())
+
+    def knows(self, kind: str) -> bool:
+        """Whether rows of this kind are declared."""
+        return kind in self._declared
+
+    @property
+    def declared(self) -> bool:
+        """Whether a host's database is declared at all."""
+        return self._host is not None
+
+    @property
+    def fault(self) -> MemorandaError | None:
+        """Why the host's database could not be read when it was last asked; None where it could, or there is none."""
+        return None if self._host is None else self._host.fault
+
+    async def look(self) -> bool:
+        """Look at the host's database anew, whatever came of it before; whether there is one.
+
+        Raises `StorageUnavailable`, `StorageBusy`, and `Invalid` for what is not there.
+        """
+        if self._host is None:
+            return False
+        await self._host.look()
+        return True
 
     async def kinds(self, who: Principal) -> list[StateKind]:
         """The kinds of rows that may be asked for, in the order of their declaration."""
         organization_for(who, Permission.READ_ROWS)
         return [
             StateKind(
-                kind=each.projection.kind,
-                columns=each.projection.columns,
-                source=each.projection.source,
-                parents=tuple(each.projection.parents),
+                kind=each.kind,
+                columns=each.columns,
+                source=each.source,
+                parents=tuple(each.parents),
             )
-            for each in self._kinds.values()
+            for each in self._declared.values()
         ]
 
     async def resolve(self, who: Principal, refs: Sequence[ResourceRef]) -> list[Resolved]:
         """The rows that these refs name, of any kind; one that is not there is left out, whatever the reason.
 
-        Raises `OverLimit` beyond 100 refs.
+        Raises `OverLimit` beyond 100 refs, and `StorageUnavailable` or `StorageBusy` where the
+        host's database does not answer.
         """
         organization = organization_for(who, Permission.READ_ROWS)
         if len(refs) > MOST_REFS:
@@ -85,7 +108,7 @@ class StateReader:
                 field="refs",
                 limit=MOST_REFS,
             )
-        return await self._read(organization, refs, self._kinds)
+        return await self._read(organization, refs, self._declared)
 
     async def read(
         self,
@@ -98,22 +121,21 @@ class StateReader:
         A ref keeps the label that it came with, where its row has no title. What is of another
         kind, missing, deleted or another organization's is left out. One query for each kind.
         """
-        kinds = {
-            kind: held for kind, held in self._kinds.items() if held.projection.source == source
-        }
+        kinds = {kind for kind, each in self._declared.items() if each.source == source}
         return await self._read(subject.organization_id, refs, kinds)
 
     async def exists(
         self, subject: ContextSubject, refs: Iterable[ResourceRef]
     ) -> set[ResourceRef]:
         """Those of the refs that name a row of the subject's organization. One query for each kind."""
-        asked = _by_kind(refs, self._kinds)
+        asked = _by_kind(refs, self._declared)
         host_id = await self._host_id(subject.organization_id) if asked else None
         if self._host is None or host_id is None:
             return set()
+        kinds = await self._host.kinds()
         found: set[ResourceRef] = set()
         for kind, named in asked.items():
-            held = self._kinds[kind]
+            held = kinds[kind]
             tenant = held.tenant(host_id)
             if tenant is not None:
                 ids = await self._host.run(store.there, held, tenant, list(named))
@@ -133,7 +155,7 @@ class StateReader:
         if self._host is None or host_id is None:
             return []
         found: dict[ResourceRef, Resolved] = {}
-        for held in self._kinds.values():
+        for held in (await self._host.kinds()).values():
             tenant = held.tenant(host_id)
             if held.projection.source != source or tenant is None:
                 continue
@@ -149,13 +171,14 @@ class StateReader:
         return timed[:limit]
 
     async def _read(
-        self, organization: UUID, refs: Sequence[ResourceRef], kinds: Mapping[str, Held]
+        self, organization: UUID, refs: Sequence[ResourceRef], kinds: Container[str]
     ) -> list[Resolved]:
         asked = _by_kind(refs, kinds)
         host_id = await self._host_id(organization) if asked else None
         if self._host is None or host_id is None:
             return []
-        reads = (self._of_kind(kinds[kind], host_id, named) for kind, named in asked.items())
+        held = await self._host.kinds()
+        reads = (self._of_kind(held[kind], host_id, named) for kind, named in asked.items())
         found = {each.ref: each for some in await asyncio.gather(*reads) for each in some}
         return [found[ref] for ref in dict.fromkeys(refs) if ref in found]
 
@@ -176,12 +199,12 @@ class StateReader:
             return None
         own = await self._storage.read(organization, own_organization)
         if own.external_id is None and own.is_default:
-            return self._default_tenant
+            return self._host.default_tenant
         return own.external_id
 
 
 def _by_kind(
-    refs: Iterable[ResourceRef], kinds: Mapping[str, object]
+    refs: Iterable[ResourceRef], kinds: Container[str]
 ) -> dict[str, dict[str, ResourceRef]]:
     """The refs of these kinds, by kind and id; of two that name one row the first."""
     asked: dict[str, dict[str, ResourceRef]] = {}

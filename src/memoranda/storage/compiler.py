@@ -23,11 +23,12 @@ from memoranda.storage.scope import (
     tenancy_of,
 )
 from memoranda.storage.tables.base import METADATA
+from memoranda.storage.vectors import Distance
 
 # What SQLAlchemy may render, by the names of its visit methods. Everything else is refused: raw text,
 # raw operators, hints, table functions, LATERAL, VALUES, casts and whatever a later version brings.
 _WORDS: Final = frozenset([
-    "select", "compound_select", "select_statement_grouping", "grouping", "insert", "update", "delete", "table", "alias", "subquery", "cte", "join", "column", "label", "label_reference", "bindparam", "mine", "one_of", "one_of_pairs", "contains", "binary", "unary", "clauselist", "expression_clauselist", "order_by_list", "element_list", "tuple", "case", "null", "true", "false", "function", "funcfilter", "over", "on_conflict_do_nothing", "on_conflict_do_update", "contains_op_binary", "not_contains_op_binary", "startswith_op_binary", "not_startswith_op_binary", "endswith_op_binary", "not_endswith_op_binary", "like_op_binary", "not_like_op_binary", "ilike_op_binary", "not_ilike_op_binary", "between_op_binary", "not_between_op_binary", "not_in_op_binary", "is_distinct_from_binary", "is_not_distinct_from_binary", "is_true_unary_operator", "is_false_unary_operator", "mod_binary", "truediv_binary", "floordiv_binary",
+    "select", "compound_select", "select_statement_grouping", "grouping", "insert", "update", "delete", "table", "alias", "subquery", "cte", "join", "column", "label", "label_reference", "bindparam", "mine", "one_of", "one_of_pairs", "contains", "distance", "has_dimensions", "binary", "unary", "clauselist", "expression_clauselist", "order_by_list", "element_list", "tuple", "case", "null", "true", "false", "function", "funcfilter", "over", "on_conflict_do_nothing", "on_conflict_do_update", "contains_op_binary", "not_contains_op_binary", "startswith_op_binary", "not_startswith_op_binary", "endswith_op_binary", "not_endswith_op_binary", "like_op_binary", "not_like_op_binary", "ilike_op_binary", "not_ilike_op_binary", "between_op_binary", "not_between_op_binary", "not_in_op_binary", "is_distinct_from_binary", "is_not_distinct_from_binary", "is_true_unary_operator", "is_false_unary_operator", "mod_binary", "truediv_binary", "floordiv_binary",
 ])  # fmt: skip
 
 
@@ -36,6 +37,10 @@ class _Frame:
     """What may stand in one statement's FROM, and the names that stand there."""
 
     vouched: set[FromClause]
+    # Those whose vectors are of one model, and those that may be read: of one model, or beside its name.
+    # An insert may name what it writes.
+    one_model: set[FromClause] = field(default_factory=set)
+    readable: set[FromClause] | None = None
     names: dict[str, FromClause | None] = field(default_factory=dict)
     # Those of the statements within it, which may be rendered before its own FROM is.
     inner: dict[str, FromClause | None] = field(default_factory=dict)
@@ -68,8 +73,15 @@ class ScopedCompiler:
         return found
 
     @contextmanager
-    def _frame(self, vouched: set[FromClause]) -> Iterator[None]:
-        self._frames.append(_Frame(vouched))
+    def _frame(
+        self, vouched: set[FromClause], statement: Select[Any] | Update | Delete | None = None
+    ) -> Iterator[None]:
+        frame = _Frame(vouched)
+        self._frames.append(frame)
+        if statement is not None:
+            frame.one_model = guard.of_one_model(statement.whereclause)
+            told = guard.told_with_model(statement) if isinstance(statement, Select) else set()
+            frame.readable = frame.one_model | told
         yield
         done = self._frames.pop()
         if self._frames:
@@ -79,7 +91,7 @@ class ScopedCompiler:
 
     def visit_select(self, select_stmt: Select[Any], *args: Any, **kw: Any) -> Any:
         scoped = select_stmt.where(*mine_of(select_stmt.get_final_froms()))
-        with self._frame(guard.check_select(scoped, platform=self.platform)):
+        with self._frame(guard.check_select(scoped, platform=self.platform), scoped):
             return self._own.visit_select(scoped, *args, **kw)
 
     def visit_join(self, join: Join, *args: Any, **kw: Any) -> Any:
@@ -92,13 +104,13 @@ class ScopedCompiler:
     def visit_update(self, update_stmt: Update, *args: Any, **kw: Any) -> Any:
         self._refuse_nested_write()
         scoped = update_stmt.where(*mine_of([update_stmt.table]))
-        with self._frame(guard.check_update(scoped, platform=self.platform)):
+        with self._frame(guard.check_update(scoped, platform=self.platform), scoped):
             return self._own.visit_update(scoped, *args, **kw)
 
     def visit_delete(self, delete_stmt: Delete, *args: Any, **kw: Any) -> Any:
         self._refuse_nested_write()
         scoped = delete_stmt.where(*mine_of([delete_stmt.table]))
-        with self._frame(guard.check_delete(scoped, platform=self.platform)):
+        with self._frame(guard.check_delete(scoped, platform=self.platform), scoped):
             return self._own.visit_delete(scoped, *args, **kw)
 
     def visit_insert(self, insert_stmt: Insert, *args: Any, **kw: Any) -> Any:
@@ -169,7 +181,19 @@ class ScopedCompiler:
 
     def visit_column(self, column: Any, *args: Any, **kw: Any) -> Any:
         guard.check_column(column)
+        readable = self._frames[-1].readable if self._frames else set()
+        if readable is not None:
+            guard.check_vector(column, readable)
         return self._own.visit_column(column, *args, **kw)
+
+    def visit_distance(self, element: Distance, **kw: Any) -> Any:
+        """What the dialect makes of it, where it compares vectors of one model alone."""
+        guard.check_vector(element.column, self._frames[-1].one_model)
+        return self.render_distance(element, **kw)
+
+    def render_distance(self, element: Distance, **kw: Any) -> str:  # noqa: ARG002 - the signature of those that can
+        """Refused, but where a dialect can do it."""
+        raise GuardError("This database compares no vectors: see Transaction.compares_vectors.")
 
     def visit_function(self, func: Any, *args: Any, **kw: Any) -> Any:
         guard.check_function(func)

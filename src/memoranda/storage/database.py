@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -53,6 +53,11 @@ class Storage:
     def shared(self) -> bool:
         """Whether several processes may serve this database at once, and so have to count together."""
         return self._backend.shared
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What stores keep of the database in this process: see `Transaction.memory`."""
+        return self._backend.memory
 
     async def close(self) -> None:
         """Finish what is queued and give everything back."""

@@ -31,6 +31,7 @@ from sqlalchemy.sql.selectable import (
 from memoranda.storage.scope import Mine, Shared, Tenant, Through, base_table, tenancy_of, ungrouped
 from memoranda.storage.tables.base import METADATA
 from memoranda.storage.types import Contains, OneOf, OneOfPairs
+from memoranda.storage.vectors import MODEL, Distance, HasDimensions, Vector, one_model
 
 # A function can reach past any predicate (set_config, pg_read_file): only these are known not to.
 FUNCTIONS: Final = frozenset(
@@ -53,9 +54,9 @@ FUNCTIONS: Final = frozenset(
     ]
 )
 # Rendered as they are, so that a class of one's own could say anything.
-_OURS: Final = frozenset({Mine, OneOf, OneOfPairs, Contains})
+_OURS: Final = frozenset({Mine, OneOf, OneOfPairs, Contains, Distance, HasDimensions})
 _SQLALCHEMY: Final = "sqlalchemy."
-_STORAGE_TYPES: Final = "memoranda.storage.types"
+_STORAGE_TYPES: Final = ("memoranda.storage.types", "memoranda.storage.vectors")
 
 
 class GuardError(Exception):
@@ -71,7 +72,7 @@ def check_parts(statement: visitors.ExternallyTraversible) -> None:
         if type(element) not in _OURS and not _known(element, _SQLALCHEMY):
             raise GuardError(f"{type(element).__name__} renders itself, so it can't be checked.")
         kind = getattr(element, "type", None)
-        if kind is not None and not _known(kind, _SQLALCHEMY, _STORAGE_TYPES):
+        if kind is not None and not _known(kind, _SQLALCHEMY, *_STORAGE_TYPES):
             raise GuardError(f"The type {type(kind).__name__} is not one of the product's own.")
 
 
@@ -125,6 +126,26 @@ def check_insert(statement: Insert, *, platform: bool) -> Table:
                 f"An upsert into {table.name} must find its row by {tenancy.column} too."
             )
     return table
+
+
+def of_one_model(whereclause: ColumnElement[Any] | None) -> set[FromClause]:
+    """The tables and aliases whose rows a WHERE holds to one model."""
+    return set(one_model(list(_conjuncts(whereclause))))
+
+
+def told_with_model(select: Select[Any]) -> set[FromClause]:
+    """The tables and aliases of which a SELECT returns the model of each row."""
+    return {
+        column.table
+        for column in select.selected_columns
+        if type(column) is Column and column.name == MODEL
+    }
+
+
+def check_vector(column: ColumnElement[Any], held: set[FromClause]) -> None:
+    """Refuse vectors that may be of several models without a word of which: those can't be compared."""
+    if isinstance(column.type, Vector) and getattr(column, "table", None) not in held:
+        raise GuardError(f"{column} may be of several models: hold its model to one parameter.")
 
 
 def check_column(column: ColumnClause[Any]) -> None:

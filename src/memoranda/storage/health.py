@@ -196,13 +196,12 @@ def _row_security(connection: Any) -> Finding:
 
 
 def _pgvector(connection: Any) -> Finding:
-    row = connection.execute(
-        "SELECT default_version, installed_version FROM pg_available_extensions WHERE name = 'vector'"
-    ).fetchone()
-    if row is None:
-        return Finding("pgvector", None, "not available; nothing needs it yet")
-    state = f"installed, {row[1]}" if row[1] else f"available, {row[0]}"
-    return Finding("pgvector", True, state)
+    from memoranda.storage.dialects import postgres_vectors  # noqa: PLC0415 - needs the extra
+
+    version, lacking = postgres_vectors.state(connection)
+    if lacking is not None:
+        return Finding("pgvector", False, " ".join(lacking.split()))
+    return Finding("pgvector", True, f"installed, {version}")
 
 
 def _schema(version: str | None) -> Finding:

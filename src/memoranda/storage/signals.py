@@ -22,6 +22,8 @@ KNOWLEDGE: Final = "knowledge"
 """The kind of work that is documents waiting to be ingested."""
 EMBEDDING: Final = "embedding"
 """The kind of work that is texts waiting for their vectors."""
+KNOWLEDGE_VECTORS: Final = "knowledge_vectors"
+"""The kind of work that is documents without vectors of a model that is to hold them, and vectors to clear."""
 SCRUB: Final = "scrub"
 """The kind of work that is rows deleted for good, whose last traces wait to leave the database's files."""
 

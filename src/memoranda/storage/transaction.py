@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Table, bindparam, select
@@ -35,8 +35,11 @@ class Port(Protocol):
     """The part of a database in which transactions differ."""
 
     statements: Statements
+    compares_vectors: ClassVar[bool]
+    memory: dict[str, Any]
 
     def lock(self, cursor: Cursor, scope: Scope, key: str) -> None: ...
+    def sorts(self, cursor: Cursor, *, allowed: bool) -> None: ...
     def failure(self, error: BaseException) -> BaseException: ...
     def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str: ...
 
@@ -89,10 +92,32 @@ class Transaction:
         self._broken: BaseException | None = None
         self._parents: set[tuple[str, object]] | None = None
 
+    @property
+    def writes(self) -> bool:
+        """Whether it may change rows, and so see some that nobody else will ever see."""
+        return self._writes
+
+    @property
+    def compares_vectors(self) -> bool:
+        """Whether its statements can compare vectors; else their rows are compared where they arrive."""
+        return self._port.compares_vectors
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What this process keeps of the database beside it, for as long as that is open; of all scopes."""
+        return self._port.memory
+
     def all(self, statement: Statement, /, **values: Any) -> list[Row]:
         """Every row of a select (or of a write that returns rows), as named tuples."""
         prepared = self._execute(statement, values, self._cursor.execute)
         return [prepared.row(row) for row in self._cursor.fetchall()]
+
+    def in_order(self, statement: Statement, /, **values: Any) -> list[Row]:
+        """As `all`, for the first few rows by an index that has them in their order: nothing is sorted."""
+        self._port.sorts(self._cursor, allowed=False)
+        rows = self.all(statement, **values)
+        self._port.sorts(self._cursor, allowed=True)
+        return rows
 
     def plain(self, statement: Statement, /, **values: Any) -> list[tuple[Any, ...]]:
         """Every row as the driver returns it: for thousands of rows, of which few values are used.

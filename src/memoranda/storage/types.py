@@ -37,15 +37,15 @@ class UtcTime(TypeDecorator[datetime]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return dialect.type_descriptor(
-            BigInteger() if _is_sqlite(dialect) else DateTime(timezone=True)
+            BigInteger() if is_sqlite(dialect) else DateTime(timezone=True)
         )
 
     # Whole processors in the place of process_bind_param and its kin, which cost a call more each time.
     def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], Any]:
-        return _microseconds if _is_sqlite(dialect) else _in_utc
+        return _microseconds if is_sqlite(dialect) else _in_utc
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002 - SQLAlchemy's signature
-        return _from_microseconds if _is_sqlite(dialect) else _read_in_utc
+        return _from_microseconds if is_sqlite(dialect) else _read_in_utc
 
 
 def _microseconds(value: datetime | None) -> int | None:
@@ -112,11 +112,11 @@ class _List(TypeDecorator[Any]):
         self.item = item
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return Text() if _is_sqlite(dialect) else dialect.type_descriptor(ARRAY(self.item))
+        return Text() if is_sqlite(dialect) else dialect.type_descriptor(ARRAY(self.item))
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         values = list(value or ())
-        if not _is_sqlite(dialect):
+        if not is_sqlite(dialect):
             return values
         convert = self.item.dialect_impl(dialect).bind_processor(dialect)
         return json.dumps(values if convert is None else [convert(item) for item in values])
@@ -143,7 +143,7 @@ class _Pairs(TypeDecorator[Any]):
 
 def is_hex(kind: TypeEngine[Any], dialect: Dialect) -> bool:
     """Whether the type is an id that the database keeps as 32 hexadecimal digits."""
-    return type(kind) is Uuid and _is_sqlite(dialect)
+    return type(kind) is Uuid and is_sqlite(dialect)
 
 
 def takes_none(kind: TypeEngine[Any]) -> bool:
@@ -292,5 +292,6 @@ def upsert(
     return statement.on_conflict_do_update(index_elements=list(keys), set_=changes)
 
 
-def _is_sqlite(dialect: Dialect) -> bool:
+def is_sqlite(dialect: Dialect) -> bool:
+    """Which of the two databases a value is converted for."""
     return dialect.name == "sqlite"

@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from memoranda.tools.models import Course, Input, Tool
+from memoranda.tools.models import ARGUMENT_BYTES, Course, Input, Tool
 from memoranda.words.errors import Invalid
 from memoranda.words.inputs import json_input
 from memoranda.words.shape import misshapen
 from memoranda.words.text import neutral_line
 
-MOST_BYTES: Final = 64 * 1024
-"""How large the arguments of one call may be, as JSON."""
+MOST_BYTES: Final = ARGUMENT_BYTES
 LARGEST_NUMBER: Final = 2**63 - 1
 LONGEST_KEY: Final = 200
 MOST_TOLD: Final = 20
@@ -28,14 +27,14 @@ def checked(tool: Tool, arguments: object) -> Input:
 
     Raises `Invalid` with the place and a sentence for each thing that is wrong, none of which
     repeats a value, also for what is no JSON object, or is nested too deeply; `OverLimit` beyond
-    64 KiB. Validators of the tool's own may raise other `MemorandaError`s.
+    the tool's own limit. Validators of the tool's own may raise other `MemorandaError`s.
     """
     if not isinstance(arguments, dict):
         raise Invalid(
             f"The arguments of {tool.name} are not an object: send one, with a field for each of them.",
             field="arguments",
         )
-    written = _WRITE(json_input("arguments", arguments, limit=MOST_BYTES))
+    written = _WRITE(json_input("arguments", arguments, limit=tool.argument_bytes))
     if _MANY_DIGITS.search(written):
         json.loads(written, parse_int=_whole)
     try:

@@ -30,6 +30,12 @@ class WriterNeedsAgent(Invalid):
     code = "writer_needs_an_agent"
 
 
+class NotInSpaces(Invalid):
+    """A tool needs more than a space has, so that no space may be published with it. `details` names it."""
+
+    code = "not_in_spaces"
+
+
 class KeyReused(Conflict):
     """The same caller has used this idempotency key for another call."""
 

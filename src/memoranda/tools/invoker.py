@@ -9,6 +9,7 @@ from opentelemetry.trace import Span
 from pydantic_core import to_jsonable_python
 
 from memoranda.access.models import Principal, Role
+from memoranda.access.rates.service import Rate
 from memoranda.access.roles import Permission, organization_for
 from memoranda.memories.announce import Changed, announce, nobody
 from memoranda.memories.races import write_again
@@ -116,7 +117,8 @@ class ToolInvoker:
 
         A tool that writes does all of it or nothing. With a `key` (1 to 200 characters, each
         caller's its own) the same call again does nothing and is answered as before; without one,
-        each call is a new one. `course` says in which run; a run has a count for each tool.
+        each call is a new one, unless the same one waits for a person or was denied a short while
+        ago. `course` says in which run; a run has a count for each tool.
 
         Raises `UnknownTool`, `Invalid` and `OverLimit` for arguments that are not the tool's,
         `ReadOnly`, `ToolDenied`, `WriterNeedsAgent`, `KeyReused`, `Erased`, `TooManyToolCalls`,
@@ -139,13 +141,18 @@ class ToolInvoker:
         return [
             _offer(tool, decided)
             for tool, decided in zip(tools, decisions, strict=True)
-            if decided is not Decision.DENY
+            if decided is not Decision.DENY and tool.offered(who, decided)
         ]
 
     def effect_of(self, name: str) -> Effect:
         """Whether a call of this name would change anything; a name of no tool changes nothing."""
         tool = self._registry.find(name)
         return Effect.READS if tool is None else tool.effect
+
+    def rate_of(self, name: str) -> Rate:
+        """What a call of this name is counted with, where callers are counted."""
+        tool = self._registry.find(name)
+        return Rate.LISTS if tool is None else tool.rate
 
     async def settled(self) -> None:
         """Wait until what was called is also noted: before a storage is closed, and in tests."""

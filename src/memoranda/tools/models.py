@@ -10,7 +10,12 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from memoranda.access.models import Principal
+from memoranda.access.rates.service import Rate
+from memoranda.memories.models import Memory
 from memoranda.storage import Transaction
+
+ARGUMENT_BYTES: Final = 64 * 1024
+"""How large the arguments of a call may be, as JSON, unless a tool says otherwise."""
 
 
 class Effect(StrEnum):
@@ -88,7 +93,12 @@ class Tool:
     A tool that reads has `read`. One that writes has `write`, which is part of a transaction,
     and perhaps `ask`, which in such a transaction puts what was asked for before a person in a
     way of its own; without it the call itself waits, once `foresee` has raised nothing: what no
-    person's word could make done. `about` names the memory that a call is about.
+    person's word could make done. `about` names the memory that a call is about. Without `in_spaces`
+    it needs more than a space has, and none may be published with it. `unsaid` is what an agent may do
+    with it of which nobody has decided, where that is not the default of its effect. `offered` says whether a
+    caller is told of it, given what the policy says; a call of one that is not is decided all the same.
+    `argument_bytes` is how large its arguments may be, as JSON, and `counts_as` what the calls of one that
+    writes are counted with.
     """
 
     name: str
@@ -100,11 +110,26 @@ class Tool:
     ask: Write | None = None
     foresee: Foresee = lambda *_: None
     about: Callable[[Any], UUID | None] = lambda _: None
+    in_spaces: bool = True
+    unsaid: Decision | None = None
+    offered: Callable[[Principal, Decision], bool] = lambda *_: True
+    argument_bytes: int = ARGUMENT_BYTES
+    counts_as: Rate = Rate.MEMORY_WRITES
 
     @property
     def effect(self) -> Effect:
         """Whether it changes anything."""
         return Effect.READS if self.write is None else Effect.WRITES
+
+    @property
+    def rate(self) -> Rate:
+        """What its calls are counted with, where callers are counted."""
+        return Rate.LISTS if self.effect is Effect.READS else self.counts_as
+
+    @property
+    def default(self) -> Decision:
+        """What an agent may do with it of which nobody has decided."""
+        return self.unsaid or DEFAULTS[self.effect]
 
 
 class Call(NamedTuple):
@@ -172,7 +197,7 @@ class ApprovalStatus(StrEnum):
 class Approval(Answer):
     """A call that waits for a person, or that one has decided. Only a waiting one has its arguments.
 
-    `answer` is what was done (`Written`), and of a failed one why it was not (`Refusal`).
+    `memory` is what it is about, as it stands now, for the person who decides. `answer` is what was done (`Written`), and of a failed one why it was not (`Refusal`).
     """
 
     id: UUID
@@ -189,6 +214,7 @@ class Approval(Answer):
     decided_by: UUID | None
     decided_at: datetime | None
     created_at: datetime
+    memory: Memory | None = None
 
 
 class ToolCall(Answer):
@@ -213,9 +239,13 @@ class ToolCall(Answer):
 
 
 class ToolSpace(Answer):
-    """A node of a workflow that calls tools: which ones, and for which agent. Its memories are its own."""
+    """A node of a workflow that calls tools: which ones, and for which agent. Its memories are its own.
+
+    `name` spells both ids as one text; its memories carry it.
+    """
 
     id: UUID
+    name: str
     workflow_id: str
     node_id: str
     agent_id: UUID | None

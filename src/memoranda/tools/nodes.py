@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from memoranda.tools.errors import WriterNeedsAgent
+from memoranda.tools.errors import NotInSpaces, WriterNeedsAgent
 from memoranda.tools.models import Effect, Tool
 from memoranda.tools.registry import ToolRegistry
 
@@ -16,6 +16,18 @@ def check_writers(what: str, tools: Iterable[Tool], agent: object, **details: An
             f"A {what} that writes needs an agent ({', '.join(writers)}): name one, or leave these tools out.",
             **details,
             tools=writers,
+        )
+
+
+def check_spaces(tools: Iterable[Tool], **details: Any) -> None:
+    """Raise `NotInSpaces`, with the details, where one of the tools can't work in a space."""
+    others = [tool.name for tool in tools if not tool.in_spaces]
+    if others:
+        raise NotInSpaces(
+            f"No space can call {', '.join(others)}, which needs what a space has not: leave it out, and "
+            "let an agent's own key call it.",
+            **details,
+            tools=others,
         )
 
 

@@ -51,7 +51,7 @@ class ToolRegistry:
         """The tools that this caller can know of: in a space, that space's alone."""
         if who.space is None:
             return list(self)
-        return [tool for tool in self if tool.name in who.space.tools]
+        return [tool for tool in self if tool.in_spaces and tool.name in who.space.tools]
 
     def tool_for(self, who: Principal, name: str) -> Tool:
         """`tool`, where one that is not this caller's is answered like one that is not there."""

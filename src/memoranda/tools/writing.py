@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from memoranda.storage import Transaction
-from memoranda.tools.approvals.store import wait
+from memoranda.tools.approvals.asking import standing, wait
 from memoranda.tools.arguments import canonical
 from memoranda.tools.attempt import Attempt
 from memoranda.tools.counts import store as counts
@@ -39,7 +39,7 @@ def change(tx: Transaction, attempt: Attempt, call: Call, limits: Limits) -> Mad
     if call.key is not None:
         before = receipts.claim(tx, caller, call.key, call.tool.name, asked)
         if before is not None:
-            return _kept(tx, attempt, Made(before, Ending.REPLAYED))
+            return _kept(tx, attempt, Made(standing(tx, before), Ending.REPLAYED))
     decided = permit(tx, call, caller, limits)
     made = _carry_out(tx, call, decided, caller, limits)
     if call.key is not None:
@@ -77,7 +77,8 @@ def _carry_out(tx: Transaction, call: Call, decided: Decision, caller: str, limi
         return Made(tool.write(tx, call.who, call.arguments, call.course), Ending.DONE)
     if tool.ask is not None:
         return Made(tool.ask(tx, call.who, call.arguments, call.course), Ending.ASKED)
-    return Made(wait(tx, call, caller=caller, most=limits.approvals), Ending.ASKED)
+    put = wait(tx, call, caller=caller, most=limits.approvals)
+    return Made(put.written, Ending.REPLAYED if put.again else Ending.ASKED)
 
 
 def _kept(tx: Transaction, attempt: Attempt, made: Made) -> Made:

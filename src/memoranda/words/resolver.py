@@ -10,6 +10,10 @@ from memoranda.words.subject import ContextSubject
 class RefResolver(Protocol):
     """Knows some kinds of rows; of a kind that it does not know, none is there."""
 
+    def knows(self, kind: str) -> bool:
+        """Whether rows of this kind can be there at all."""
+        ...
+
     async def exists(
         self, subject: ContextSubject, refs: Iterable[ResourceRef]
     ) -> set[ResourceRef]:

@@ -21,6 +21,17 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "model_attributes_type": "This must be an object.",
     "uuid_parsing": "This must be an id.",
     "uuid_type": "This must be an id.",
+    "int_parsing_size": "This is too large a number for anything here.",
+    "finite_number": "This must be a number that has an end.",
+    "none_required": "This must be null, or be left out.",
+    "string_unicode": "This must be a text of whole characters.",
+    "string_sub_type": "This must be a text.",
+    "bytes_type": "This must be a file or a text.",
+    "set_type": "This must be a list.",
+    "mapping_type": "This must be an object.",
+    "json_invalid": "This is no JSON: send one whole JSON document.",
+    "json_type": "This must be a text that holds JSON.",
+    "string_pattern_mismatch": "This is not spelled as it has to be; the reference shows how.",
     **dict.fromkeys(
         (
             *("datetime_type", "datetime_parsing", "datetime_from_date_parsing"),
@@ -32,6 +43,9 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "union_tag_invalid": "This names a kind that does not exist.",
 }
 _BOUNDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+    "string_too_long": lambda bound: f"This may have at most {bound['max_length']} characters.",
+    "too_long": lambda bound: f"This may hold at most {bound['max_length']}.",
+    "too_short": lambda bound: f"This must hold at least {bound['min_length']}.",
     "string_too_short": lambda bound: f"This must have at least {bound['min_length']} characters.",
     "greater_than": lambda bound: f"This must be more than {bound['gt']}.",
     "greater_than_equal": lambda bound: f"This must be at least {bound['ge']}.",

@@ -28,6 +28,12 @@ _TAGS = re.compile(
     "|[\U000e0000-\U000e007f]"
 )
 
+# All of the above that a text may hold: to look for them is quicker than to take them out.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+
 # What nobody sees within a word: a fence that is spelled with it reads like ours.
 _UNSEEN = "[\\s\\xad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f]*"
 _OURS = _UNSEEN.join("memoranda")
@@ -78,9 +84,9 @@ def neutralize(text: str) -> str:
     becomes U+FFFD; markers of chat templates and of our own fences get look-alike brackets.
     Text without any of these comes back as it was, and a second pass changes nothing.
     """
-    if text.isprintable() and "<" not in text and "[" not in text:
-        return text
-    return _defuse(_without_hidden(text))
+    if _HIDDEN.search(text):
+        text = _without_hidden(text)
+    return _defuse(text) if "<" in text or "[" in text else text
 
 
 def neutral_line(text: str) -> str:

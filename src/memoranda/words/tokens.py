@@ -1,9 +1,9 @@
-"""The one estimate of how many tokens a text costs."""
+"""What an estimate of tokens is, and the one that everybody can foresee."""
 
 from collections.abc import Callable
 
 Estimator = Callable[[str], int]
-"""Text to tokens. It must be 0 for "" alone, and joining two texts must not cost more than both."""
+"""Text to tokens. It must be 0 for "" alone, joining two texts must not cost more than both, and a beginning not more than all."""
 
 
 def estimate_tokens(text: str) -> int:

@@ -73,7 +73,7 @@ def test_what_was_forgotten_comes_first_and_proposals_last_and_a_history_is_pass
         State.ACTIVE,
         State.PROPOSED,
     ]
-    assert parsed.passed == 2  # the header and a revision
+    assert parsed.passed == {"header": 1, "history": 1}
 
 
 def test_an_export_of_a_later_version_is_refused_whole() -> None:
@@ -84,7 +84,7 @@ def test_an_export_of_a_later_version_is_refused_whole() -> None:
 
 def test_a_header_alone_is_an_export_of_nothing() -> None:
     parsed = read(b'{"format": "memoranda-memories", "version": 1}\n')
-    assert (parsed.source, parsed.entries, parsed.passed) == (Source.MEMORANDA, [], 1)
+    assert (parsed.source, parsed.entries, parsed.passed) == (Source.MEMORANDA, [], {"header": 1})
 
 
 WRONG_LINES: list[tuple[dict[str, Any], str]] = [
@@ -161,7 +161,7 @@ def test_a_backup_of_openmemory_names_its_user_and_leaves_out_what_was_deleted()
     parsed = read(file("openmemory.json"))
     assert texts(parsed) == ["Works from Lisbon"]
     assert parsed.entries[0].user == Named("mira", ("mira",))
-    assert parsed.passed == 1
+    assert parsed.passed == {"deleted": 1}
 
 
 # --- LangGraph -------------------------------------------------------------------------------
@@ -229,6 +229,38 @@ def test_the_list_of_a_models_own_context_loses_its_numbers_and_dates() -> None:
     parsed = read(told)
     assert texts(parsed) == ["The user likes ice cream.", "The user skis."]
     assert parsed.entries[1].created_at == datetime(2025, 5, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [2025-05-02] {}",
+        "* [2025-05-02]. {}",
+        "1. [2025-05-02] {}",
+        "[2025-05-02] {}",
+        "[2025-05-02]. {}",
+        "2025-05-02: {}",
+        "- 2025-05-02 - {}",
+    ],
+)
+def test_a_list_with_dates_is_chatgpts_unless_it_is_written_as_claude_is_asked_to(
+    line: str,
+) -> None:
+    told = "\n".join(line.format(text) for text in ("Likes tea.", "Skis.", "Runs."))
+    parsed = read(told)
+    assert (parsed.source, texts(parsed)) == (Source.CHATGPT, ["Likes tea.", "Skis.", "Runs."])
+    assert {entry.created_at for entry in parsed.entries} == {datetime(2025, 5, 2, tzinfo=UTC)}
+    assert read(told, Source.CLAUDE).source is Source.CLAUDE
+    claudes = "[2025-05-02] - Likes tea.\n- [unknown] - Skis.\n[2025-05-02] - Runs."
+    assert read(claudes).source is Source.CLAUDE
+    assert read(claudes, Source.CHATGPT).source is Source.CHATGPT
+
+
+def test_a_dash_or_a_star_within_a_line_is_text() -> None:
+    told = "Likes tea - with milk.\nReads a * as a star.\nLives in no. 3) of a row."
+    assert texts(read(told)) == told.split("\n")
+    bullets = "- Likes tea - with milk.\n- Skis – in winter."
+    assert texts(read(bullets)) == ["Likes tea - with milk.", "Skis – in winter."]
 
 
 def test_claudes_markdown_is_read_by_paragraph_and_bullet_under_its_headings() -> None:

@@ -38,7 +38,8 @@ def test_what_is_exported_to_a_file_is_imported_elsewhere(
     cli.json("remember", "Orders ship from Leipzig.", "--tag", "b", "--tag", "a")
     target = tmp_path / "out.jsonl"
     ended = cli("export", str(target))
-    assert (ended.code, "2 lines" in ended.out) == (0, True)
+    assert (ended.code, "3 lines" in ended.out) == (0, True)
+    assert len(target.read_text("utf-8").splitlines()) == 3
     other = Cli(f"sqlite:///{tmp_path / 'other.db'}")
     missing = other("import", str(target))
     assert missing.code == 10
@@ -69,7 +70,7 @@ def test_a_file_that_is_there_is_replaced_only_when_that_is_meant(
     assert (refused.code, refused.problem["code"]) == (4, "conflict")
     assert target.read_text("utf-8") == "mine"
     told = local.json("export", str(target), "--force")
-    assert told == {"file": str(target), "lines": 1}
+    assert told == {"file": str(target), "lines": 2}
     assert "Tea." in target.read_text("utf-8")
     assert not list(tmp_path.glob("*.partial"))
 
@@ -97,6 +98,49 @@ def test_a_dry_run_shows_what_would_be_and_changes_nothing(local: Cli) -> None:
     assert "would be taken  3" in ended.out
     assert "Nothing was changed" in ended.out
     assert texts(local) == []
+
+
+def test_a_dry_run_makes_no_database(tmp_path: Path) -> None:
+    place = tmp_path / "none.db"
+    nowhere = Cli(f"sqlite:///{place}")
+    ended = nowhere("import", str(FILES / "chatgpt_list.txt"), "--dry-run")
+    assert ended.code == 0, ended.err
+    assert "would be taken  3" in ended.out
+    assert f"There is no database at {place} yet, and none was made" in ended.out
+    assert nowhere.json("import", str(FILES / "chatgpt_list.txt"), "--dry-run")["taken"] == 3
+    assert not list(tmp_path.iterdir())
+    assert nowhere("import", str(FILES / "chatgpt_list.txt")).code == 0
+    assert place.exists()
+
+
+def test_a_report_says_why_lines_are_passed_over(local: Cli, tmp_path: Path) -> None:
+    local.json("remember", "Tea.", "--attribute", "preference.tea")
+    local.json("remember", "Green tea.", "--attribute", "preference.tea")
+    target = str(tmp_path / "out.jsonl")
+    assert local("export", target, "--history").code == 0
+    shown = local("import", target).out
+    assert "passed over    3: 1 says what the file is, 2 of a history" in shown
+    report = local.json("import", target)
+    assert (report["passed"], report["passes"]) == (3, {"header": 1, "history": 2})
+    backup = local("import", str(FILES / "openmemory.json"), "--map-user", "mira=nobody")
+    assert backup.code == 3  # there is nobody of that name here
+    local.json("users", "create", "Mira", "--external-id", "m1")
+    assert "1: 1 deleted there" in local("import", str(FILES / "openmemory.json")).out
+
+
+def test_a_name_of_the_file_means_whom_the_caller_says(cli: Cli, tmp_path: Path) -> None:
+    mira = cli.json("users", "create", "Mira", "--external-id", "m1")["id"]
+    clerk = cli.json("agents", "create", "clerk")["id"]
+    rows = [{"memory": "Drinks tea.", "user_id": "old=mira", "agent_id": "helper"}]
+    path = written(tmp_path / "in.json", json.dumps(rows))
+    assert cli.json("import", path, "--dry-run", "--user", "m1", "--agent", "clerk")["taken"] == 1
+    assert cli("import", path).code == 10
+    mapped = ("--map-user", "old=mira=m1", "--map-agent", "helper=clerk")
+    assert cli.json("import", path, *mapped)["taken"] == 1
+    (memory,) = cli.json("memories")["items"]
+    assert (memory["user_id"], memory["agent_id"]) == (mira, clerk)
+    for wrong in ("mira", "=m1", "mira="):
+        assert cli("import", path, "--map-user", wrong).code == 5
 
 
 def test_a_report_shows_each_kind_of_line_and_why(local: Cli, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_document_is_added_and_found(cli: Cli, tmp_path: Path) -> None:
     found = cli.json("knowledge", "search", "how long is oolong steeped", "--limit", "1")
     assert [each["source_id"] for each in found["results"]] == [added["id"]]
     assert "three minutes" in found["results"][0]["text"]
-    assert found["semantic"] is False
+    assert found["semantic"] is True
     assert [each["id"] for each in cli.json("knowledge", "list")["items"]] == [added["id"]]
 
 

@@ -10,7 +10,10 @@ from memoranda.app import Memoranda
 from tests.surfaces.cli.terminal import Cli
 from tests.surfaces.cli.test_memory_commands import NOBODY, card, kept, refused, texts
 
-TOOLS = ["remember", "recall", "list", "get", "update", "forget", "search_knowledge", "build_brief"]
+TOOLS = [
+    *("remember", "recall", "list", "get", "update", "forget", "search_knowledge", "build_brief"),
+    *("get_context_file", "update_context_file"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -23,20 +26,38 @@ def called(cli: Cli, tool: str, *words: str, **arguments: Any) -> dict[str, Any]
     return answer
 
 
-async def wished(db: str, key: str, memory: str) -> str:
+async def wished(db: str, key: str, tool: str, **wish: Any) -> dict[str, Any]:
     """An agent's call, which no command can make: a person is at the terminal."""
     async with Memoranda.open(db) as memoranda:
         agent = await memoranda.access.authenticate(key)
-        wish = {"memory_id": memory, "expected_version": 1}
-        answer = (await memoranda.tools.invoke(agent, "forget", wish)).answer
-        return str(answer["approval_id"])
+        return (await memoranda.tools.invoke(agent, tool, wish)).answer
 
 
 def asking(cli: Cli, text: str) -> str:
     """The id of a call that waits: the agent's wish to forget a memory of its own."""
     memory = kept(cli, text, "--agent", "clerk")
+    answer = wishing(cli, "forget", memory_id=memory, expected_version=1)
+    return str(answer["approval_id"])
+
+
+def wishing(cli: Cli, tool: str, **wish: Any) -> dict[str, Any]:
+    """What the agent is answered that is called clerk."""
     key = cli.json("keys", "create", "--role", "agent", "--agent", "clerk")["key"]
-    return asyncio.run(wished(cli.db, key, memory))
+    return asyncio.run(wished(cli.db, key, tool, **wish))
+
+
+def in_a_space(cli: Cli, text: str, *, allow: bool = True) -> str:
+    """The id of what a node has remembered for itself, or proposed to."""
+    cli.json("agents", "create", "clerk")
+    publish = ("tools", "publish", "invoices", "extract", "--agent", "clerk", "--tool", "remember")
+    space = cli.json(*publish)["id"]
+    if allow:
+        cli.json("tools", "policy", "clerk", "remember", "allow")
+    made = cli.json(
+        "keys", "create", "--role", "agent", "--agent", "clerk", "--space", space, "--name", "node"
+    )
+    answer = asyncio.run(wished(cli.db, made["key"], "remember", content=text))
+    return str(answer["memory_id"] or answer["proposal_id"])
 
 
 def test_tools_are_listed_with_what_the_caller_may_do(cli: Cli) -> None:
@@ -98,15 +119,107 @@ def test_a_call_that_waits_is_shown_and_decided(cli: Cli) -> None:
     cli.json("agents", "create", "clerk")
     first, second = asking(cli, "Tea."), asking(cli, "Milk.")
     shown = cli("tools", "approvals").out
-    assert all(part in shown for part in (first, "forget", "clerk"))
-    assert card(cli("tools", "approve", first))["approved"] == first
-    assert card(cli("tools", "deny", second)) == {"denied": second, "tool": "forget"}
+    assert all(part in shown for part in (first, "forget", "clerk", "Tea.", "Milk."))
+    approved = card(cli("tools", "approve", first))
+    assert (approved["approved"], approved["tool"]) == (first, "forget")
+    assert "is forgotten" in approved["what came of it"]
+    assert card(cli("tools", "deny", second))["denied"] == second
     assert texts(cli) == ["Milk."]
     assert refused(cli, "tools", "approve", first) == (4, "conflict")
     assert refused(cli, "tools", "deny", NOBODY) == (3, "not_found")
     assert [
         each["id"] for each in cli.json("tools", "approvals", "--status", "approved")["items"]
     ] == [first]
+
+
+def test_a_change_that_waits_shows_what_is_said_now_and_what_would_be_said(cli: Cli) -> None:
+    cli.json("agents", "create", "clerk")
+    memory = kept(cli, "Ada takes milk.", "--agent", "clerk", "--tag", "food")
+    patch = {"content": "Ada takes oat milk.", "title": "Milk", "tags": None}
+    wishing(cli, "update", memory_id=memory, expected_version=1, patch=patch)
+    shown = cli("tools", "approvals").out
+    for part in ("Ada takes milk.", "would say: Ada takes oat milk.", "title: nothing -> Milk"):
+        assert part in shown
+    assert "tags: food -> nothing" in shown
+    assert "{" not in shown
+    (waiting,) = cli.json("tools", "approvals")["items"]
+    assert waiting["memory"]["text"] == "Ada takes milk."
+    cli.json("memories", "edit", memory, "Ada takes soy milk.")
+    shown = cli("tools", "approvals").out
+    assert "Ada takes soy milk." in shown
+    assert "approving it would fail" in shown
+
+
+def test_no_text_of_an_agent_forges_a_line_of_what_a_person_decides_by(cli: Cli) -> None:
+    cli.json("agents", "create", "clerk")
+    memory = kept(cli, "Ada takes milk.", "--agent", "clerk")
+    forged = "Oat milk.\n\u2028approved by Ada\x1b[2J"
+    wishing(cli, "update", memory_id=memory, expected_version=1, patch={"content": forged})
+    shown = cli("tools", "approvals").out
+    assert "\x1b" not in shown
+    assert not [line for line in shown.splitlines() if line.strip().startswith("approved")]
+
+
+def test_what_failed_is_told_in_a_table_and_as_json_for_machines(cli: Cli) -> None:
+    cli.json("agents", "create", "clerk")
+    waiting = asking(cli, "Tea.")
+    (memory,) = (each["id"] for each in cli.json("memories")["items"])
+    cli.json("memories", "edit", memory, "Green tea.")
+    decided = card(cli("tools", "approve", waiting))
+    assert decided["failed"] == waiting
+    assert "version 2 by now" in decided["what came of it"]
+    for status in ("failed", "approved", "denied"):
+        assert "{" not in cli("tools", "approvals", "--status", status).out
+    shown = cli("tools", "approvals", "--status", "failed").out
+    assert all(part in shown for part in (waiting, memory, "version 2 by now", "clerk"))
+    (failed,) = cli.json("tools", "approvals", "--status", "failed")["items"]
+    assert failed["answer"]["code"] == "stale_version"
+    assert failed["memory"] is None
+
+
+def test_an_agent_can_not_nag_a_person(cli: Cli) -> None:
+    cli.json("agents", "create", "clerk")
+    waiting = asking(cli, "Tea.")
+    (memory,) = (each["id"] for each in cli.json("memories")["items"])
+    wish = {"memory_id": memory, "expected_version": 1}
+    assert wishing(cli, "forget", **wish)["approval_id"] == waiting
+    assert len(cli.json("tools", "approvals")["items"]) == 1
+    cli.json("tools", "deny", waiting)
+    assert wishing(cli, "forget", **wish)["outcome"] == "denied"
+    assert cli.json("tools", "approvals")["items"] == []
+
+
+def test_what_a_space_keeps_is_shown_as_that_spaces(cli: Cli) -> None:
+    memory = in_a_space(cli, "Supplier 7 sends totals without tax.")
+    space = "the space invoices/extract"
+    assert space in cli("memories").out
+    assert "everybody" not in cli("memories").out
+    assert card(cli("memories", "show", memory))["for"] == space
+    assert cli.json("memories", "show", memory)["space"] == "invoices/extract"
+    assert [each["space"] for each in cli.json("memories")["items"]] == ["invoices/extract"]
+    assert [each["name"] for each in cli.json("tools", "spaces")["items"]] == ["invoices/extract"]
+    assert space in cli("tools", "calls").out
+    assert f"clerk in {space}" in cli("keys", "list").out
+    assert card(cli("memories", "pin", memory))["for"] == space
+
+
+def test_what_a_node_proposes_is_shown_as_its_spaces(cli: Cli) -> None:
+    proposal = in_a_space(cli, "Supplier 7 sends totals without tax.", allow=False)
+    assert "the space invoices/extract" in cli("proposals").out
+    assert "everybody" not in cli("proposals").out
+    (waiting,) = cli.json("proposals")["items"]
+    assert (waiting["id"], waiting["space"]) == (proposal, "invoices/extract")
+    assert cli.json("proposals", "accept", proposal)["space"] == "invoices/extract"
+
+
+def test_a_memory_of_a_space_is_not_moved_and_none_to_where_it_is(cli: Cli) -> None:
+    memory = in_a_space(cli, "Supplier 7 sends totals without tax.")
+    assert refused(cli, "memories", "move", memory) == (4, "conflict")
+    assert refused(cli, "memories", "move", memory, "--agent", "clerk") == (4, "conflict")
+    assert "Remember its text anew" in cli("memories", "move", memory).err
+    assert cli.json("memories", "show", memory)["space"] == "invoices/extract"
+    everybodys = kept(cli, "Tea.")
+    assert card(cli("memories", "move", everybodys))["already there"] == everybodys
 
 
 def test_the_journal_says_what_was_called_and_not_what_was_said(cli: Cli) -> None:
@@ -124,6 +237,7 @@ def test_a_node_is_published_given_a_key_and_withdrawn(cli: Cli) -> None:
     assert "There is no space yet." in cli("tools", "spaces").out
     publish = ("tools", "publish", "invoices", "extract")
     assert refused(cli, *publish, "--tool", "remember") == (5, "writer_needs_an_agent")
+    assert refused(cli, *publish, "--tool", "build_brief") == (5, "not_in_spaces")
     cli.json("agents", "create", "clerk")
     space = cli.json(*publish, "--tool", "remember", "--tool", "recall", "--agent", "clerk")["id"]
     assert all(

@@ -71,6 +71,14 @@ class Rows:
     spare_approval: str = ""
     space: str = ""
     definition: str = ""
+    skill: str = ""
+    file_change: str = ""
+    spare_file_change: str = ""
+
+    @property
+    def file(self) -> str:
+        """What the organization's file and the agent's notes say."""
+        return f"{self.word} file"
 
     def ids(self) -> set[str]:
         named = {name: value for name, value in vars(self).items() if value}
@@ -231,9 +239,14 @@ async def _with_calls(memoranda: Memoranda, owner: Api, rows: Rows) -> Rows:
         tools=["recall", "remember"],
     )
     definition = await _with_state(memoranda, who, rows)
+    file_change, spare_file_change = await _with_files(memoranda, who, rows)
+    skill = await _with_instructions(memoranda, who, rows)
     return replace(
         rows,
         definition=str(definition.id),
+        skill=str(skill.id),
+        file_change=file_change,
+        spare_file_change=spare_file_change,
         agents_memory=agents_memory,
         approval=approval,
         spare_memory=spare_memory,
@@ -250,6 +263,35 @@ async def _with_state(memoranda: Memoranda, who: Principal, rows: Rows) -> Defin
     text = DefinitionText(name=f"{rows.word} flow", nodes=[Node(id="look", tools=["recall"])])
     made = await memoranda.definitions.create(who, DefinitionKind.WORKFLOW, rows.word, text)
     return await memoranda.definitions.publish(who, made.id)
+
+
+async def _with_instructions(memoranda: Memoranda, who: Principal, rows: Rows) -> Definition:
+    """A skill that the agent is bound to, and what its run is told."""
+    text = DefinitionText(name=f"{rows.word} skill", body=f"{rows.word} by heart.")
+    made = await memoranda.definitions.create(who, DefinitionKind.SKILL, rows.word, text)
+    skill = await memoranda.definitions.publish(who, made.id)
+    await memoranda.skills.bind(who, rows.agent, skill.id)
+    await memoranda.instructions.set_of_agent(
+        who, rows.agent, capabilities=f"{rows.word} capabilities", skills_cap=None
+    )
+    await memoranda.instructions.assemble(who, UUID(rows.run))
+    return skill
+
+
+async def _with_files(memoranda: Memoranda, who: Principal, rows: Rows) -> list[str]:
+    """A word in the organization's files and in the agent's, and two changes that the agent proposes."""
+    files = memoranda.files
+    for name, agent in (("voice", None), ("NOTES.md", rows.agent)):
+        read = (await files.get(who, name, agent=agent)).hash
+        await files.write(who, name, rows.file, read, agent=agent)
+    read = (await files.get(who, "glossary")).hash
+    subject = {"user_id": UUID(rows.user), "agent_id": UUID(rows.agent)}
+    agents = Principal(organization_id=who.organization_id, role=Role.AGENT, **subject)
+    changes = [
+        await memoranda.file_proposals.propose(agents, "glossary", f"{rows.word} {name}", read)
+        for name in ("change", "spare change")
+    ]
+    return [str(change.id) for change in changes]
 
 
 async def add(owner: Api, content: str | bytes, name: str, **fields: str) -> str:

@@ -84,7 +84,7 @@ def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
     assert answer["application/json"]["schema"] == {"$ref": "#/components/schemas/MemoryPage"}
     assert schemas["MemoryPage"]["title"] == "MemoryPage"
     held = {"Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "Proposal"}
-    tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace", "Definition")
+    tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace", "Definition", "FileProposal")
     assert pages == {f"{name}Page" for name in (*held, *tools, "Run", "RunLog", "Source", "User")}
 
 

@@ -1,8 +1,10 @@
 """The application behind a real socket: where it may listen, and how it meets clients that misbehave."""
 
+import asyncio
 import logging
 import socket
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -13,6 +15,8 @@ from memoranda.settings import Settings
 from memoranda.surfaces.http.errors import UnsafeBind
 from memoranda.surfaces.http.server import check_bind
 from memoranda.words.hosts import is_loopback
+from memoranda.words.ref import ResourceRef
+from tests.contract.host_house import ACME, build, crm
 from tests.postgres import Postgres
 from tests.surfaces.http.house import House, furnished
 from tests.surfaces.http.live import live_server
@@ -110,3 +114,43 @@ async def test_a_server_whose_database_is_away_lives_and_is_not_ready(
         assert response.headers["retry-after"]
         assert (await house.owner.get("/v1/memories")).status_code == 503
         assert (await house.nobody.get("/healthz")).status_code == 200
+
+
+COMPANY = ResourceRef(kind="crm.company", id="Acme-c")
+
+
+async def test_a_server_is_ready_without_an_applications_database_and_says_so(
+    sqlite_database: str, tmp_path: Path
+) -> None:
+    host = tmp_path / "host.db"
+    async with (
+        Memoranda.open(
+            sqlite_database, state=crm(str(host), default_tenant=ACME), migrate=False
+        ) as opened,
+        furnished(opened) as house,
+    ):
+        away = {"status": "ready", "application_database": "away"}
+        assert (await house.nobody.get("/readyz")).json() == away
+        build(f"sqlite:///{host}")
+        await asyncio.sleep(1.1)  # so long it is left alone
+        assert await opened.state.resolve(opened.owner, [COMPANY])
+        answers = {"status": "ready", "application_database": "answers"}
+        assert (await house.nobody.get("/readyz")).json() == answers
+
+
+async def test_a_ready_document_gives_way_to_no_bytes_of_another_kind(house: House) -> None:
+    async def put(content: bytes, **fields: str) -> httpx.Response:
+        files = {"file": ("docks.txt", content)}
+        data = {"uri": "made:docks", **fields}
+        return await house.owner.post("/v1/knowledge/sources", files=files, data=data)
+
+    source = (await put(b"The front dock is closed.")).json()["id"]
+    await house.memoranda.worker.drain()
+    before = (await house.owner.get(f"/v1/knowledge/sources/{source}")).json()
+    refused = await put(b"The front dock is closed.", kind="pdf")
+    assert (refused.status_code, refused.json()["code"]) == (422, "wrong_kind")
+    assert "stays as it was" in refused.json()["detail"]
+    assert (await house.owner.get(f"/v1/knowledge/sources/{source}")).json() == before
+    stated = (await house.nobody.get("/openapi.json")).json()
+    answers = stated["paths"]["/v1/knowledge/sources"]["post"]["responses"]["422"]
+    assert "wrong_kind" in str(answers)

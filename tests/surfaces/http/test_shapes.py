@@ -20,7 +20,7 @@ async def test_a_document_is_taken_read_and_found(house: House) -> None:
     assert (source["status"], source["title"], source["kind"]) == ("ready", "Plants", "markdown")
     asked = {"query": "quince fruit", "limit": 3, "source_ids": [source["id"]]}
     found = (await house.owner.post("/v1/knowledge/search", asked)).json()
-    assert (found["semantic"], found["model"]) == (False, None)
+    assert (found["semantic"], found["model"]) == (True, "all-MiniLM-L6-v2-int8")
     best = found["results"][0]
     assert {"ref", "source_id", "ordinal", "external_id", "text", "score"} <= set(best)
     assert best["source_id"] == source["id"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from memoranda.files.body import hash_of
 from tests.surfaces.http.house import Api, Rows, policy
 
 Call = Callable[[Api, Rows], Awaitable[httpx.Response]]
@@ -15,7 +16,10 @@ READERS = frozenset({"owner", "read_only"})
 PEOPLE = frozenset({"owner", "member"})
 OWNER = frozenset({"owner"})
 OPERATOR = frozenset({"operator"})
+BUNDLED = "all-MiniLM-L6-v2-int8"
 ANYBODY = EVERYBODY | OPERATOR | {"nobody"}
+NO_TEXT = hash_of("")
+"""The hash of a file that nobody has written."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,17 @@ def call(
     )
 
 
+def file(method: str, path: str, roles: frozenset[str], body: str, *, text: bool = False) -> Step:
+    """What a file is to say, made from nothing, or from the `text` that the house wrote."""
+
+    def changed(api: Api, rows: Rows) -> Awaitable[httpx.Response]:
+        read = hash_of(rows.file) if text else NO_TEXT
+        sent = {"body": body, "expected_hash": read}
+        return api.send(method, path.format(**vars(rows)), json=sent)
+
+    return Step(changed, "{" in path, roles)
+
+
 # Of every tool that there is.
 TOOLS: dict[str, Step] = {
     "remember": call("remember", WRITERS, lambda _: {"content": "Waters on Mondays."}),
@@ -139,6 +154,19 @@ TOOLS: dict[str, Step] = {
     ),
     "search_knowledge": call("search_knowledge", EVERYBODY, lambda _: {"query": "grows in spring"}),
     "build_brief": call("build_brief", EVERYBODY, lambda _: {"query": "What grows?"}),
+    "get_context_file": call("get_context_file", EVERYBODY, lambda _: {"slug": "people"}),
+    # An agent's call is a proposal.
+    "update_context_file": call(
+        "update_context_file",
+        OWNER | {"agent"},
+        lambda _: {"slug": "organization", "body": "A nursery.", "expected_hash": NO_TEXT},
+    ),
+    # The same again: they stay as they are.
+    "update_notes": call(
+        "update_notes",
+        frozenset({"agent"}),
+        lambda rows: {"body": rows.file, "expected_hash": hash_of(rows.file)},
+    ),
 }
 
 # Deletions stand last: the walks go through the steps in this order.
@@ -434,6 +462,12 @@ STEPS: dict[str, list[Step]] = {
         brief(lambda rows: {"subject": {"agent_id": rows.agent}}),
         brief(lambda rows: {"policy_name": rows.policy}),
         brief(lambda rows: {"run_id": rows.run}),
+        post(
+            "/v1/briefs",
+            PEOPLE | READERS,
+            lambda rows: {"query": "Q", "run_id": rows.run, "as_of": "2026-01-01T00:00:00Z"},
+            names_rows=True,
+        ),
         brief(lambda rows: {"subject": {"user_id": rows.user}, "conversation": rows.conversation}),
     ],
     "POST /v1/conversations": [
@@ -461,6 +495,18 @@ STEPS: dict[str, list[Step]] = {
     "POST /v1/knowledge/search": [
         post("/v1/knowledge/search", EVERYBODY, lambda _: {"query": "grows in spring"})
     ],
+    "GET /v1/knowledge/model": [
+        get("/v1/knowledge/model", EVERYBODY),
+        get("/v1/knowledge/model?platform=true", OPERATOR),
+    ],
+    "POST /v1/knowledge/model": [
+        post("/v1/knowledge/model", OWNER, lambda _: {"model": BUNDLED}),
+        post("/v1/knowledge/model", OPERATOR, lambda _: {"model": BUNDLED, "platform": True}),
+    ],
+    "DELETE /v1/knowledge/model": [
+        Step(lambda api, _: api.delete("/v1/knowledge/model"), False, OWNER),
+        Step(lambda api, _: api.delete("/v1/knowledge/model?platform=true"), False, OPERATOR),
+    ],
     "PUT /v1/knowledge/sources/{source_id}/summary": [
         put(
             "/v1/knowledge/sources/{source}/summary",
@@ -477,6 +523,129 @@ STEPS: dict[str, list[Step]] = {
             names_rows=True,
             roles=OWNER,
         )
+    ],
+    "GET /v1/context-files": [get("/v1/context-files", EVERYBODY)],
+    "GET /v1/context-files/{slug}": [
+        get("/v1/context-files/voice", EVERYBODY),
+        get("/v1/context-files/people", EVERYBODY),
+    ],
+    "PUT /v1/context-files/{slug}": [
+        file("PUT", "/v1/context-files/voice", OWNER, "Short and warm.", text=True)
+    ],
+    "PATCH /v1/context-files/{slug}/load-mode": [
+        patch("/v1/context-files/people/load-mode", OWNER, lambda _: {"load_mode": "always"})
+    ],
+    "GET /v1/context-files/{slug}/revisions": [
+        get("/v1/context-files/voice/revisions", EVERYBODY),
+        get("/v1/context-files/voice/revisions?before=2&limit=1", EVERYBODY),
+    ],
+    "GET /v1/context-files/{slug}/revisions/{number}": [
+        get("/v1/context-files/voice/revisions/1", EVERYBODY)
+    ],
+    "GET /v1/context-files/{slug}/as-of": [
+        get("/v1/context-files/voice/as-of?time=2199-01-01T00:00:00Z", EVERYBODY)
+    ],
+    "POST /v1/context-files/{slug}/revisions/{number}/restore": [
+        post("/v1/context-files/voice/revisions/1/restore", OWNER)
+    ],
+    "POST /v1/context-files/{slug}/proposals": [
+        file("POST", "/v1/context-files/roster/proposals", WRITERS, "Ada, Ben.")
+    ],
+    "GET /v1/agents/{agent}/files": [
+        get("/v1/agents/{agent}/files", EVERYBODY),
+        get("/v1/agents/{word}-agent/files", EVERYBODY),
+    ],
+    "GET /v1/agents/{agent}/files/{name}": [get("/v1/agents/{agent}/files/NOTES.md", EVERYBODY)],
+    "PUT /v1/agents/{agent}/files/{name}": [
+        file("PUT", "/v1/agents/{agent}/files/SOUL.md", OWNER, "Calm."),
+        file(
+            *("PUT", "/v1/agents/{agent}/files/NOTES.md"),
+            OWNER | {"agent"},
+            "Ask first.",
+            text=True,
+        ),
+    ],
+    "GET /v1/agents/{agent}/files/{name}/revisions": [
+        get("/v1/agents/{agent}/files/NOTES.md/revisions", EVERYBODY)
+    ],
+    "GET /v1/agents/{agent}/files/{name}/revisions/{number}": [
+        get("/v1/agents/{agent}/files/NOTES.md/revisions/1", EVERYBODY)
+    ],
+    "GET /v1/agents/{agent}/files/{name}/as-of": [
+        get("/v1/agents/{agent}/files/NOTES.md/as-of?time=2199-01-01T00:00:00Z", EVERYBODY)
+    ],
+    "POST /v1/agents/{agent}/files/{name}/revisions/{number}/restore": [
+        post("/v1/agents/{agent}/files/NOTES.md/revisions/1/restore", OWNER | {"agent"})
+    ],
+    "POST /v1/agents/{agent}/files/{name}/proposals": [
+        file("POST", "/v1/agents/{agent}/files/TOOLS.md/proposals", WRITERS, "Use few.")
+    ],
+    "POST /v1/runs/{run_id}/instructions": [
+        post("/v1/runs/{run}/instructions", WRITERS, lambda _: {"query": "grows in spring"}),
+    ],
+    "GET /v1/runs/{run_id}/instructions": [
+        get("/v1/runs/{run}/instructions", EVERYBODY),
+        get("/v1/runs/{run}/instructions?stage=0", EVERYBODY),
+    ],
+    "GET /v1/agents/{agent}/instructions": [get("/v1/agents/{agent}/instructions", EVERYBODY)],
+    "PUT /v1/agents/{agent}/instructions": [
+        put(
+            "/v1/agents/{agent}/instructions",
+            OWNER,
+            lambda _: {"capabilities": "Reads letters.", "skills_cap": 2_000},
+        )
+    ],
+    "GET /v1/agents/{agent}/skills": [get("/v1/agents/{agent}/skills", EVERYBODY)],
+    "PUT /v1/agents/{agent}/skills/{definition_id}": [
+        put("/v1/agents/{agent}/skills/{skill}", OWNER, lambda _: {"priority": 3})
+    ],
+    "DELETE /v1/agents/{agent}/skills/{definition_id}": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/agents/{rows.agent}/skills/{rows.skill}"),
+            names_rows=True,
+            roles=OWNER,
+        )
+    ],
+    "GET /v1/agents/{agent}/context-load": [get("/v1/agents/{agent}/context-load", EVERYBODY)],
+    "POST /v1/agents/{agent}/context-load": [
+        post(
+            "/v1/agents/{agent}/context-load",
+            EVERYBODY,
+            lambda rows: {"query": "spring", "user_id": rows.user},
+        )
+    ],
+    "GET /v1/context-files/{slug}/load-report": [
+        get("/v1/context-files/voice/load-report", EVERYBODY),
+        get("/v1/context-files/people/load-report?preview=true", EVERYBODY),
+    ],
+    "POST /v1/context-files/{slug}/load-report": [
+        post("/v1/context-files/voice/load-report", EVERYBODY, lambda _: {"body": "Short."})
+    ],
+    "GET /v1/context-files/{slug}/ask": [get("/v1/context-files/voice/ask", EVERYBODY)],
+    "GET /v1/agents/{agent}/files/{name}/load-report": [
+        get("/v1/agents/{agent}/files/NOTES.md/load-report", EVERYBODY),
+        get("/v1/agents/{agent}/files/agent.yml/load-report", EVERYBODY),
+    ],
+    "POST /v1/agents/{agent}/files/{name}/load-report": [
+        post(
+            "/v1/agents/{agent}/files/TOOLS.md/load-report?preview=true",
+            EVERYBODY,
+            lambda _: {"body": "Use few."},
+        )
+    ],
+    "GET /v1/agents/{agent}/files/{name}/ask": [
+        get("/v1/agents/{agent}/files/NOTES.md/ask", EVERYBODY)
+    ],
+    "GET /v1/file-proposals": [
+        get("/v1/file-proposals", EVERYBODY),
+        get("/v1/file-proposals?status=applied", EVERYBODY),
+    ],
+    "GET /v1/file-proposals/{proposal_id}": [get("/v1/file-proposals/{file_change}", EVERYBODY)],
+    "POST /v1/file-proposals/{proposal_id}/apply": [
+        post("/v1/file-proposals/{file_change}/apply", OWNER)
+    ],
+    "POST /v1/file-proposals/{proposal_id}/discard": [
+        post("/v1/file-proposals/{spare_file_change}/discard", OWNER)
     ],
     "POST /v1/memories/{memory_id}/forget": [post("/v1/memories/{memory}/forget", PEOPLE)],
     "POST /v1/memories/{memory_id}/erase": [post("/v1/memories/{memory}/erase", OWNER)],

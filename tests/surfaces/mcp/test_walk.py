@@ -15,6 +15,7 @@ from tests.surfaces.mcp.clients import all_pages, called, over_http
 from tests.surfaces.mcp.served import live_mcp
 from tests.surfaces.mcp.walk_house import (
     CALLERS,
+    FILE_WRITES,
     PHRASE,
     WORD,
     WRITES,
@@ -29,6 +30,7 @@ from tests.surfaces.mcp.walk_steps import (
     WALK,
     hidden_from,
     named_by,
+    offered_to,
     pages,
     told_by,
 )
@@ -58,7 +60,9 @@ def url(database_url: str, houses: list[House]) -> AsyncIterator[str]:
 
 async def test_the_walk_goes_through_every_tool(memoranda: Memoranda, houses: list[House]) -> None:
     assert [tool.name for tool in memoranda.tools._registry] == list(WALK)
-    assert {name for name in WALK if memoranda.tools.effect_of(name) == "writes"} == set(WRITES)
+    assert {name for name in WALK if memoranda.tools.effect_of(name) == "writes"} == {
+        *(*WRITES, *FILE_WRITES)
+    }
 
 
 async def test_each_key_is_told_by_each_tool_exactly_what_it_may_know(
@@ -82,8 +86,7 @@ async def test_the_official_client_is_told_the_same(url: str, houses: list[House
     for name, key in house.keys.items():
         async with over_http(url, key) as client:
             offered = {tool.name for tool in (await client.list_tools()).tools}
-            writes = CALLERS[name].role != "read_only"
-            assert offered == set(WALK if writes else READING), name
+            assert offered == offered_to(CALLERS[name]), name
             for tool in READING:
                 said = ""
                 for identity in named_by(tool, [house]):
@@ -116,20 +119,34 @@ async def test_a_brief_goes_on_with_a_conversation_for_those_who_take_part_in_it
                 assert said == (expected if takes_part(CALLERS[name], user) else set())
 
 
+SLUGS: Final = {"about-you", "organization", "people", "glossary", "voice", "roster"}
+
+
 # --- resources ----------------------------------------------------------------------------------
 
 
-async def memories_of(client: Client) -> dict[str, str]:
-    """What each memory says that is listed, by its address."""
-    listed = await all_pages(lambda cursor: client.list_resources(cursor=cursor))
-    found = [resource.uri for page in listed for resource in page.resources]
-    assert len(set(found)) == len(found)
+async def listed(client: Client, kind: str) -> dict[str, str]:
+    """What each resource of a kind says that is listed, by its address."""
+    pages = await all_pages(lambda cursor: client.list_resources(cursor=cursor))
+    every = [resource.uri for page in pages for resource in page.resources]
+    assert len(set(every)) == len(every)
+    found = [uri for uri in every if uri.startswith(kind)]
     read = {uri: (await client.read_resource(uri)).contents for uri in found}
     return {uri: content.text for uri, [content] in read.items()}
 
 
-# Of every kind of resource that there is.
-KINDS: Final = {"memoranda://memories/{id}": memories_of}
+async def memories_of(client: Client) -> dict[str, str]:
+    """What each memory says that is listed, by its address."""
+    return await listed(client, "memoranda://memories/")
+
+
+async def files_of(client: Client) -> dict[str, str]:
+    """What each file says that is listed, by its address."""
+    return await listed(client, "memoranda://files/")
+
+
+# Of every kind of resource that there is, with the words that are told beside those of memories.
+KINDS: Final = {"memoranda://memories/{id}": memories_of, "memoranda://files/{slug}": files_of}
 
 
 async def test_the_walk_goes_through_every_kind_of_resource(url: str, houses: list[House]) -> None:
@@ -138,7 +155,8 @@ async def test_the_walk_goes_through_every_kind_of_resource(url: str, houses: li
             templates = (await client.list_resource_templates()).resource_templates
             assert [each.uri_template for each in templates] == list(KINDS)
             for resource in (await client.list_resources()).resources:
-                assert UUIDS.sub("{id}", resource.uri) in KINDS
+                kind = UUIDS.sub("{id}", resource.uri)
+                assert kind in KINDS or kind.removeprefix("memoranda://files/") in SLUGS
 
 
 async def test_each_key_lists_and_reads_exactly_the_resources_that_it_may_know(
@@ -150,7 +168,9 @@ async def test_each_key_lists_and_reads_exactly_the_resources_that_it_may_know(
         async with over_http(url, key) as client:
             for walk in KINDS.values():
                 said = str(await walk(client))
-                assert set(WORD.findall(said)) == house.words(name, lists), name
+                file = {house.word("file")} if CALLERS[name].space is None else set()
+                told = house.words(name, lists) if walk is memories_of else file
+                assert set(WORD.findall(said)) == told, name
                 assert not hidden_from(house, name, houses) & set(UUIDS.findall(said))
 
 
@@ -161,9 +181,10 @@ async def test_a_resource_of_anybody_else_is_refused_like_one_that_never_was(
     for name, key in house.keys.items():
         async with over_http(url, key) as client:
             for template in KINDS:
-                never = await unread(client, template.replace("{id}", str(new_id())))
+                address = template.replace("{slug}", "{id}")
+                never = await unread(client, address.replace("{id}", str(new_id())))
                 for identity in some_hidden_from(house, name, houses):
-                    assert await unread(client, template.replace("{id}", identity)) == never
+                    assert await unread(client, address.replace("{id}", identity)) == never
 
 
 def some_hidden_from(house: House, caller: str, houses: list[House]) -> set[str]:

@@ -19,7 +19,8 @@ PHRASE: Final = "kettle of the third floor"
 """What all texts hold: whoever looks for it finds all that it may find."""
 WORD: Final = re.compile(r"(?:acme|zeta)q[a-z]+x")
 WRITES: Final = ("remember", "update", "forget")
-READS: Final = ("recall", "list", "get", "search_knowledge", "build_brief")
+FILE_WRITES: Final = ("update_context_file", "update_notes")
+IN_SPACES: Final = ("recall", "list", "get", "search_knowledge")
 
 
 class Row(NamedTuple):
@@ -207,7 +208,7 @@ async def _publish(memoranda: Memoranda, house: House, node: str, agent: str | N
         FLOW,
         node,
         agent_id=None if agent is None else house.agents[agent],
-        tools=READS if agent is None else [*READS, *WRITES],
+        tools=IN_SPACES if agent is None else [*IN_SPACES, *WRITES],
     )
     house.others[f"space {node}"] = space.id
 
@@ -259,6 +260,10 @@ async def _tell(memoranda: Memoranda, house: House, alone: Caller | None) -> Non
         owner, house.text("document").encode(), title="kettles.md", object_key="kettles"
     )
     house.others["document"] = source.id
+    file = await memoranda.files.get(owner, "people")
+    await memoranda.files.write(owner, "people", house.text("file"), file.hash)
+    for slug in house.agents:
+        await memoranda.files.listed(owner, agent=slug)
     policy = {
         "sources": [{"name": "memory", "token_budget": 500, "limit": 20}],
         "total_token_budget": 1_000,

@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memoranda.access.models import Principal
+from memoranda.access.models import Principal, Role
 from memoranda.app import Memoranda
 from memoranda.tools.models import ToolResult
 from tests.contract.copied_rows import Rows, rows_of
 from tests.surfaces.mcp.walk_house import (
     CALLERS,
+    FILE_WRITES,
+    IN_SPACES,
     PHRASE,
     ROWS,
     WRITES,
@@ -29,6 +31,8 @@ from tests.surfaces.mcp.walk_house import (
 UUIDS: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NO_VERSION: Final = 9
 """One that no memory has: whoever may change it is told what it says by now."""
+NO_HASH: Final = "0" * 64
+"""One that no file has, likewise."""
 
 
 def never(_: Caller, __: Row) -> bool:
@@ -44,6 +48,7 @@ class Step:
     tells: Callable[[Caller, Row], bool]
     names_memory: bool = False
     documents: bool = False
+    files: Callable[[Caller], bool] = lambda _: False
 
 
 # Of every tool that there is.
@@ -68,8 +73,27 @@ WALK: Final = {
     ),
     "search_knowledge": Step(lambda _: {"query": PHRASE}, never, documents=True),
     "build_brief": Step(lambda _: {"query": PHRASE}, briefed, documents=True),
+    "get_context_file": Step(
+        lambda _: {"slug": "people"}, never, files=lambda caller: caller.space is None
+    ),
+    # Both are told what the file says by now.
+    "update_context_file": Step(
+        lambda _: {"slug": "people", "body": "Tea.", "expected_hash": NO_HASH},
+        never,
+        files=lambda caller: caller.space is None and caller.role in {Role.OWNER, Role.AGENT},
+    ),
+    "update_notes": Step(lambda _: {"body": "Tea.", "expected_hash": NO_HASH}, never),
 }
-READING: Final = [name for name in WALK if name not in WRITES]
+READING: Final = [name for name in WALK if name not in {*WRITES, *FILE_WRITES}]
+
+
+def offered_to(caller: Caller) -> set[str]:
+    """The tools that the caller is offered, which no policy denies here."""
+    tools = [*READING, *WRITES] if caller.role is not Role.READ_ONLY else READING
+    if caller.space is not None:
+        return {tool for tool in tools if tool in (*IN_SPACES, *WRITES)}
+    by_role = {Role.OWNER: "update_context_file", Role.AGENT: "update_notes"}
+    return {*tools, by_role[caller.role]} if caller.role in by_role else set(tools)
 
 
 def told_by(tool: str, house: House, caller: str) -> set[str]:
@@ -77,7 +101,8 @@ def told_by(tool: str, house: House, caller: str) -> set[str]:
     step, who = WALK[tool], CALLERS[caller]
     no_brief = tool == "build_brief" and who.space is not None
     documents = ["document"] if step.documents and not no_brief else []
-    return house.words(caller, step.tells, *documents)
+    files = ["file"] if step.files(who) else []
+    return house.words(caller, step.tells, *documents, *files)
 
 
 def named_by(tool: str, houses: Iterable[House]) -> list[str]:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.access.rates import store
+from memoranda.settings import Settings
 from memoranda.storage import Storage
 from memoranda.words.clock import Clock, system_clock
 from memoranda.words.errors import OverLimit
@@ -22,6 +23,7 @@ class Rate(StrEnum):
     """What is counted together."""
 
     MEMORY_WRITES = "memory_writes"
+    FILE_WRITES = "file_writes"
     LISTS = "lists"
 
 
@@ -122,3 +124,12 @@ def _refusal(rate: Rate, limit: int, left: timedelta) -> TooManyRequests:
         limit=limit,
         retry_after_s=seconds,
     )
+
+
+def limits_of(settings: Settings) -> dict[Rate, int]:
+    """How often each may be asked for within a minute, as the settings say."""
+    return {
+        Rate.MEMORY_WRITES: settings.writes_per_minute,
+        Rate.FILE_WRITES: settings.writes_per_minute,
+        Rate.LISTS: settings.lists_per_minute,
+    }

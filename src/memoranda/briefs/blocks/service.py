@@ -1,6 +1,7 @@
 """Blocks beside runs: read, kept, and compared with what is built next."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -9,18 +10,26 @@ from memoranda.briefs.blocks.models import RunBlock
 from memoranda.briefs.blocks.reuse import stable_prefix
 from memoranda.briefs.blocks.store import Kept
 from memoranda.briefs.models import ContextBrief, ContextPolicy
-from memoranda.storage import Storage
-from memoranda.words.errors import Erased, NotFound, StorageBusy
+from memoranda.storage import Storage, Transaction
+from memoranda.words.errors import Erased, Gone, NotFound, StorageBusy
 
 TRIES: Final = 3
+KEPT_FOR: Final = timedelta(days=90)
+"""How long the text of a block is kept after its run has ended, unless a setting says otherwise."""
+PRUNED_AT_ONCE: Final = 200
 Build = Callable[[], Awaitable[ContextBrief]]
 
 
 class Blocks:
     """The blocks of an organization's runs; whoever calls has asked who may."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, kept_for: timedelta = KEPT_FOR) -> None:
         self._storage = storage
+        self._kept_for = kept_for
+
+    async def prune(self, organization: UUID) -> int:
+        """Take the text of some blocks that were kept long enough; how many, and 0 when none is left."""
+        return await self._storage.write(organization, _prune, self._kept_for)
 
     async def latest(self, organization: UUID, run_id: UUID, upto: int) -> Kept | None:
         """The newest block of the run that was built for that stage or one before it."""
@@ -31,7 +40,7 @@ class Blocks:
     ) -> str | None:
         """The text that comes before: of the run's own block, or of the conversation's last one."""
         if kept is not None:
-            return None if kept.brief is None else kept.brief.text
+            return None if kept.brief is None or kept.pruned else kept.brief.text
         if conversation_id is None:
             return None
         return await self._storage.read(organization, store.last_of_conversation, conversation_id)
@@ -70,6 +79,17 @@ class Blocks:
         )
 
 
+def replayed(run_id: UUID, kept: Kept | None) -> None:
+    """Raise `Gone` where a run would be given a block whose text is no longer kept: it must not run without."""
+    if kept is not None and kept.pruned:
+        raise Gone(
+            "The text of this block was kept for as long as blocks are, and is gone. What it was made of "
+            "can still be looked at: read the block itself.",
+            run_id=str(run_id),
+            stage=kept.stage,
+        )
+
+
 def shown(
     run_id: UUID, kept: Kept | None, *, before: str | None, built: bool, explain: bool
 ) -> RunBlock:
@@ -94,6 +114,11 @@ def shown(
         stage=kept.stage,
         built_at=kept.built_at,
         built=built,
+        pruned=kept.pruned,
         policy=kept.policy,
         brief=brief.model_copy(update=changes),
     )
+
+
+def _prune(tx: Transaction, kept_for: timedelta) -> int:
+    return store.prune(tx, tx.now - kept_for, PRUNED_AT_ONCE)

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
+from memoranda.briefs.blocks.bare import bare_account, bare_explain
 from memoranda.briefs.models import ContextBrief, ContextPolicy
 from memoranda.storage import Row, Transaction, one_of
 from memoranda.storage.signals import SCRUB, signal
@@ -19,6 +20,8 @@ LONGEST_KIND: Final = 100
 LONGEST_ID: Final = 500
 """Characters of a kind and of an id by which a block is found again; nothing that is erased has longer ones."""
 _OWN: Final = ("text", "digest", "tokens", "explain")
+_ASKED: Final = ("stable_prefix_bytes", "as_of", "times")
+"""What a brief says only to whoever asked for it."""
 
 SHOWN: Final = (b.run_id, b.stage, b.policy, b.account, b.built_at, *(b[name] for name in _OWN))
 LATEST: Final = (
@@ -59,16 +62,42 @@ CLEAR: Final = (
     .where(b.run_id == bindparam("run"), b.stage == bindparam("of_stage"))
     .values(text=None, digest=None, account=None, explain=None)
 )
+later = run_blocks.alias("later")
+_REPLACED: Final = (
+    select(later.c.run_id).where(later.c.run_id == b.run_id, later.c.stage > b.stage).exists()
+)
+# The newest block of a run that goes on is what its next stage may be given.
+LONG_KEPT: Final = (
+    select(b.run_id, b.stage, b.account, b.explain)
+    .select_from(run_blocks.join(runs, runs.c.id == b.run_id))
+    .where(
+        b.text.is_not(None),
+        b.built_at < bindparam("before"),
+        or_(runs.c.ended_at < bindparam("before"), _REPLACED),
+    )
+    .order_by(b.built_at)
+    .limit(bindparam("most"))
+)
+BARE: Final = (
+    update(run_blocks)
+    .where(b.run_id == bindparam("run"), b.stage == bindparam("of_stage"), b.text.is_not(None))
+    .values(
+        text=None,
+        account=bindparam("new_account", type_=b.account.type),
+        explain=bindparam("new_explain", type_=b.explain.type),
+    )
+)
 
 
 class Kept(NamedTuple):
-    """A block as it is kept; without a brief it was erased."""
+    """A block as it is kept; without a brief it was erased, and a `pruned` one has lost its text to time."""
 
     run_id: UUID
     stage: int
     policy: ContextPolicy
     brief: ContextBrief | None
     built_at: datetime
+    pruned: bool = False
 
 
 def latest(tx: Transaction, run_id: UUID, upto: int) -> Kept | None:
@@ -110,7 +139,7 @@ def keep(
             return before
         tx.run(DELETE_ITEMS, run=run_id, of_stage=stage)
         tx.run(DELETE, run=run_id, of_stage=stage)
-    written = brief.model_dump(mode="json", exclude={*_OWN, "stable_prefix_bytes"})
+    written = brief.model_dump(mode="json", exclude={*_OWN, *_ASKED})
     said = brief.model_dump(mode="json", include={*_OWN})
     place = {"run_id": run_id, "stage": stage}
     tx.run(
@@ -134,6 +163,25 @@ def clear(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
 def clear_user(tx: Transaction, user_id: UUID) -> None:
     """Take the text of every block of a run that was for this user. When, as for `clear`."""
     _clear(tx, tx.all(OF_USER, user=user_id))
+
+
+def prune(tx: Transaction, before: datetime, most: int) -> int:
+    """Take the text of up to `most` blocks from before that time, of runs that ended before it too; how many.
+
+    So does an earlier stage's of a run that goes on. What became of each row stays, without its words.
+    """
+    rows = tx.all(LONG_KEPT, before=before, most=most)
+    changes = [
+        {
+            "run": row.run_id,
+            "of_stage": row.stage,
+            "new_account": bare_account(row.account),
+            "new_explain": bare_explain(row.explain),
+        }
+        for row in rows
+    ]
+    tx.run_many(BARE, changes)
+    return len(rows)
 
 
 def _clear(tx: Transaction, rows: Sequence[Row]) -> None:
@@ -169,6 +217,9 @@ def _kept(row: Row) -> Kept:
     values: dict[str, Any] = row._asdict()
     said = {name: values.pop(name) for name in _OWN}
     account = values.pop("account")
+    pruned = account is not None and said["text"] is None
+    if pruned:
+        said["text"] = ""
     brief = None if account is None else ContextBrief.model_validate({**account, **said})
     policy = ContextPolicy.model_validate(values.pop("policy"))
-    return Kept(**values, policy=policy, brief=brief)
+    return Kept(**values, policy=policy, brief=brief, pruned=pruned)

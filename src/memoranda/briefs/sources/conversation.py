@@ -20,6 +20,7 @@ class ConversationSource:
     name: ContextKind = "conversation"
     kind: ContextKind = "conversation"
     options_schema = ConversationOptions
+    past = ""
 
     def __init__(
         self, conversations: Conversations, estimator: Estimator = estimate_tokens
@@ -37,7 +38,9 @@ class ConversationSource:
         limit = most if spec.limit is None else min(spec.limit, most)
         if request.conversation_id is None or limit == 0:
             return []
-        newest = await self._conversations.recent(request.subject, request.conversation_id, limit)
+        newest = await self._conversations.recent(
+            request.subject, request.conversation_id, limit, as_of=request.as_of
+        )
         items: list[ContextItem] = []
         left = spec.token_budget
         for item in map(_item, filter(_is_said, newest)):

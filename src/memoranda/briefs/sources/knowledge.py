@@ -17,7 +17,7 @@ WEAKEST = 0.4
 
 
 class KnowledgeSource:
-    """Documents, searched by the words of the query."""
+    """Documents, searched by the words of the query and by its meaning."""
 
     name: ContextKind = "knowledge"
     kind: ContextKind = "knowledge"

@@ -1,5 +1,7 @@
 """Live memories of every audience that covers the subject, but for the asker's own: newest first."""
 
+from typing import Final
+
 from memoranda.briefs.models import ContextItem, ContextKind, ContextRequest, ContextSourceSpec
 from memoranda.briefs.options import NoOptions
 from memoranda.memories.models import Memory
@@ -8,6 +10,10 @@ from memoranda.words.ref import ResourceRef
 
 DEFAULT_LIMIT = 20
 REF_KIND = "memory"
+PAST: Final = (
+    "A memory about a row of the application is told where the row is there now: "
+    "whether it was there then is not kept."
+)
 
 
 class MemorySource:
@@ -16,6 +22,7 @@ class MemorySource:
     name: ContextKind = "memory"
     kind: ContextKind = "memory"
     options_schema = NoOptions
+    past = PAST
 
     def __init__(self, memories: Memories) -> None:
         self._memories = memories
@@ -23,7 +30,9 @@ class MemorySource:
     async def retrieve(self, request: ContextRequest, spec: ContextSourceSpec) -> list[ContextItem]:
         """At most `spec.limit` memories (20 where it is None); 0 reads nothing."""
         limit = DEFAULT_LIMIT if spec.limit is None else spec.limit
-        found = await self._memories.recent(request.subject, personal=False, limit=limit)
+        found = await self._memories.recent(
+            request.subject, personal=False, limit=limit, as_of=request.as_of
+        )
         return [memory_item(memory, self.kind) for memory in found]
 
 

@@ -2,7 +2,7 @@
 
 from memoranda.briefs.models import ContextItem, ContextKind, ContextRequest, ContextSourceSpec
 from memoranda.briefs.options import NoOptions
-from memoranda.briefs.sources.memory import DEFAULT_LIMIT, memory_item
+from memoranda.briefs.sources.memory import DEFAULT_LIMIT, PAST, memory_item
 from memoranda.memories.service import Memories
 
 
@@ -12,6 +12,7 @@ class PersonalMemorySource:
     name: ContextKind = "personal_memory"
     kind: ContextKind = "personal_memory"
     options_schema = NoOptions
+    past = PAST
 
     def __init__(self, memories: Memories) -> None:
         self._memories = memories
@@ -19,5 +20,7 @@ class PersonalMemorySource:
     async def retrieve(self, request: ContextRequest, spec: ContextSourceSpec) -> list[ContextItem]:
         """At most `spec.limit` memories (20 where it is None); 0 reads nothing."""
         limit = DEFAULT_LIMIT if spec.limit is None else spec.limit
-        found = await self._memories.recent(request.subject, personal=True, limit=limit)
+        found = await self._memories.recent(
+            request.subject, personal=True, limit=limit, as_of=request.as_of
+        )
         return [memory_item(memory, self.kind) for memory in found]

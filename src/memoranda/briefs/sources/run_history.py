@@ -23,6 +23,7 @@ class RunHistorySource:
     name: ContextKind = "run_history"
     kind: ContextKind = "run_history"
     options_schema = RunHistoryOptions
+    past = ""
 
     def __init__(self, history: RunHistory) -> None:
         self._history = history
@@ -35,6 +36,7 @@ class RunHistorySource:
             lookback=timedelta(hours=spec.options_as(RunHistoryOptions).lookback_hours),
             limit=DEFAULT_LIMIT if spec.limit is None else spec.limit,
             but=request.run_id,
+            as_of=request.as_of,
         )
         return [run_item(each) for each in found]
 

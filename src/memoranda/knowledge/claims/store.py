@@ -76,6 +76,16 @@ HAND_BACK: Final = (
     .where(_CLAIMED)
     .values(lease_owner=None, lease_until=None, attempts=knowledge_sources.c.attempts - 1)
 )
+READ: Final = update(knowledge_sources).where(_CLAIMED).values(chunks=bindparam("cut"))
+WAIT: Final = (
+    update(knowledge_sources)
+    .where(_CLAIMED)
+    .values(
+        lease_owner=None,
+        lease_until=bindparam("until"),
+        attempts=knowledge_sources.c.attempts - 1,
+    )
+)
 FINISH: Final = (
     update(knowledge_sources)
     .where(_CLAIMED)
@@ -139,6 +149,24 @@ def release(tx: Transaction, claim: Claim, pause: timedelta) -> bool:
 def hand_back(tx: Transaction, claim: Claim) -> bool:
     """Give a claim back as if it had never been taken: a worker that was stopped is no failed try."""
     return tx.run(HAND_BACK, **_held(claim)) == 1
+
+
+def wait(tx: Transaction, claim: Claim, pause: timedelta) -> bool:
+    """Give a claim back for `pause`, as if it had never been taken: what it waits for is no fault of its own."""
+    return tx.run(WAIT, **_held(claim), until=tx.now + pause) == 1
+
+
+def read(tx: Transaction, claim: Claim, chunks: int) -> bool:
+    """Say how many chunks the document that is taken in was cut into; False where the claim is lost."""
+    return tx.run(READ, **_held(claim), cut=chunks) == 1
+
+
+def alone(tx: Transaction, source_id: UUID) -> None:
+    """Let one at a time renew, write or remove a source; whoever waited looks at it anew.
+
+    Else a removal does not see the index rows that an ingestion is about to commit, and leaves them.
+    """
+    tx.lock(f"knowledge document {source_id}")
 
 
 def fail(tx: Transaction, claim: Claim, reason: str) -> bool:

@@ -1,20 +1,19 @@
-"""The process that reads one document: bounded, without network, and ended when it is done.
-
-It takes the bytes from standard input and answers in JSON on standard output.
-"""
+"""How a process of its own reads one document: bounded, without network, and ended when it is done."""
 
 import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NoReturn
 
 from memoranda.knowledge.formats.bounds import Bounds
 from memoranda.knowledge.formats.told import check_kind
 from memoranda.knowledge.formats.written import Written
+from memoranda.knowledge.markdown import Section
 from memoranda.words.errors import MemorandaError
 
 _FORBIDDEN: Final = (
@@ -25,33 +24,63 @@ _FORBIDDEN: Final = (
     "os.fork",
     "os.posix_spawn",
     "os.spawn",
+    "os.kill",
+    "signal.pthread_kill",
     "urllib.",
     "ftplib.",
     "http.client.",
     "smtplib.",
 )
-_READERS: Final = {
+READERS: Final[dict[str, tuple[str, str]]] = {
     "pdf": ("memoranda.knowledge.formats.pdf", "read_pdf"),
     "docx": ("memoranda.knowledge.formats.docx", "read_docx"),
     "html": ("memoranda.knowledge.formats.html", "read_html"),
     "csv": ("memoranda.knowledge.formats.table", "read_csv"),
 }
+"""Which function of which module reads a kind."""
+
 OUT_OF_TIME: Final = 4
 """How the process ends when the document took too long."""
 
+_LAST_SECONDS: Final = 5
+"""So long after it was told that its time is over, the system ends the process."""
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+Read = Callable[[bytes, int, Bounds], Written]
 
 
 def main() -> None:
-    """Read the document that comes in, and write what it says, or the reason why it can't be read."""
+    """Read the document that comes in on standard input, and answer on standard output.
+
+    For systems on which a process can't be forked.
+    """
     asked = json.loads(sys.argv[2])
-    bounds = Bounds(**asked["bounds"])
     answer = os.fdopen(os.dup(1), "wb")
-    # What a library prints is no answer.
+    hush()
+    read_one(asked, sys.stdin.buffer, answer, parent=asked["parent"])
+
+
+def hush() -> None:
+    """Let nothing that a library prints be an answer."""
     sys.stdout = sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-    _watch(asked["parent"], bounds.seconds)
-    data = sys.stdin.buffer.read()
-    read = reader_of(asked["kind"])
+
+
+def read_one(
+    asked: Mapping[str, Any],
+    document: IO[bytes],
+    answer: IO[bytes],
+    *,
+    parent: int,
+    readers: Mapping[str, tuple[str, str]] = READERS,
+) -> NoReturn:
+    """Read the document, write what it says or the reason why it can't be read, and end this process.
+
+    The process ends with its `parent` too, and when the time is over.
+    """
+    bounds = Bounds(**asked["bounds"])
+    _watch(parent, bounds.seconds)
+    data = document.read()
+    read = reader_of(asked["kind"], readers)
     _limit(bounds)
     sys.addaudithook(_refuse)
     _tell(answer, _read(read, data, asked, bounds))
@@ -59,19 +88,14 @@ def main() -> None:
     os._exit(0)
 
 
-def reader_of(kind: str) -> Callable[[bytes, int, Bounds], Written]:
+def reader_of(kind: str, readers: Mapping[str, tuple[str, str]] = READERS) -> Read:
     """What reads the kind; only its own library is loaded."""
-    module, name = _READERS[kind]
-    read: Callable[[bytes, int, Bounds], Written] = getattr(import_module(module), name)
+    module, name = readers[kind]
+    read: Read = getattr(import_module(module), name)
     return read
 
 
-def _read(
-    read: Callable[[bytes, int, Bounds], Written],
-    data: bytes,
-    asked: dict[str, Any],
-    bounds: Bounds,
-) -> dict[str, Any]:
+def _read(read: Read, data: bytes, asked: Mapping[str, Any], bounds: Bounds) -> dict[str, Any]:
     try:
         check_kind(data, asked["kind"])
         written = read(data, asked["limit"], bounds)
@@ -79,13 +103,37 @@ def _read(
         return {"code": error.code, "message": error.message, "details": error.details}
     except MemoryError:
         os._exit(1)
-    sections = [[each.start, each.end, each.headings, each.place] for each in written.sections]
+    return said_of(written)
+
+
+def said_of(written: Written) -> dict[str, Any]:
+    """What was read, as JSON. Headings are told once: a section names those above it by their number."""
+    headings: dict[str, int] = {}
+    sections = [
+        [
+            *(each.start, each.end),
+            [headings.setdefault(heading, len(headings)) for heading in each.headings],
+            each.place,
+        ]
+        for each in written.sections
+    ]
     return {
         "text": written.text,
+        "headings": list(headings),
         "sections": sections,
         "unit": written.unit,
         "first": written.first,
     }
+
+
+def written_of(said: Mapping[str, Any]) -> Written:
+    """The text and its sections, of what `said_of` made."""
+    headings = said["headings"]
+    sections = (
+        Section(start, end, tuple(headings[number] for number in numbers), place)
+        for start, end, numbers, place in said["sections"]
+    )
+    return Written(said["text"], tuple(sections), said["unit"], said["first"])
 
 
 def _tell(answer: IO[bytes], said: dict[str, Any]) -> None:
@@ -108,21 +156,23 @@ def _watch(parent: int, seconds: int) -> None:
 
 
 def _limit(bounds: Bounds) -> None:
-    """Hold the process to its memory and time where the system can; it writes no file and leaves no dump."""
+    """Hold the process for good, where the system can, to its memory and time, and to no file, dump or other process."""
     if sys.platform == "win32":
         return
     resource = import_module("resource")
-    for what, most in (
-        (resource.RLIMIT_AS, bounds.memory),
-        (resource.RLIMIT_CPU, bounds.seconds),
-        (resource.RLIMIT_CORE, 0),
+    for name, most, last in (
+        ("RLIMIT_AS", bounds.memory, 0),
+        ("RLIMIT_CPU", bounds.seconds, _LAST_SECONDS),
+        ("RLIMIT_CORE", 0, 0),
+        ("RLIMIT_FSIZE", 0, 0),
+        ("RLIMIT_NPROC", 0, 0),
     ):
-        try:
+        with suppress(AttributeError, OSError, ValueError):  # not every system has every limit
+            what = getattr(resource, name)
             _, hard = resource.getrlimit(what)
-            if hard == resource.RLIM_INFINITY or most <= hard:
-                resource.setrlimit(what, (most, hard))
-        except (OSError, ValueError):  # not every system has every limit
-            continue
+            free = hard == resource.RLIM_INFINITY
+            limits = (most, most + last) if free else (min(most, hard), min(most + last, hard))
+            resource.setrlimit(what, limits)
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:

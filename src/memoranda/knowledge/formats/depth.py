@@ -6,7 +6,7 @@ from typing import Final
 from memoranda.knowledge.errors import NestedTooDeeply
 from memoranda.knowledge.formats.bounds import Bounds
 
-_TAG = re.compile(r"<!--.*?-->|<(/?)([a-zA-Z][^\s/>]*)", re.DOTALL)
+_TAG = re.compile(r"<(?:!--|(/?)([a-zA-Z][^\s/>]*))")
 # These may stand open: the parser closes them, or they hold nothing.
 _CLOSE_BY_THEMSELVES: Final = frozenset(
     [
@@ -48,10 +48,14 @@ _CLOSE_BY_THEMSELVES: Final = frozenset(
 
 def check_depth(html: str, bounds: Bounds) -> None:
     """Refuse what nests without end: the parser takes the square of its depth."""
-    depth = 0
-    for tag in _TAG.finditer(html):
-        name = (tag[2] or "").lower()
-        if name and name not in _CLOSE_BY_THEMSELVES:
+    depth, seen = 0, 0
+    while tag := _TAG.search(html, seen):
+        seen = tag.end()
+        if tag[2] is None:
+            seen = html.find("-->", seen)
+            if seen < 0:  # to its end the page is a comment
+                return
+        elif tag[2].lower() not in _CLOSE_BY_THEMSELVES:
             depth = max(0, depth - 1) if tag[1] else depth + 1
             if depth > bounds.depth:
                 raise too_deep(bounds)

@@ -21,6 +21,9 @@ _ENCRYPTED_FLAG: Final = 0x1
 _STYLES: Final = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 # A comment, a deletion and a picture say nothing here: the first two nobody reads on paper.
 _DTD = re.compile(rb"<!DOCTYPE|<!ENTITY|<\0!\0D\0O\0C\0T|\0<\0!\0D\0O\0C\0T")
+# Whatever a part is called, another may name it as one that holds text.
+_MARKUP = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*(?:<|\Z)")
+_LOOKED_AT: Final = 512
 _TAG = re.compile(rb"<(/?)[A-Za-z][^<>]*?(/?)>")
 
 
@@ -65,13 +68,14 @@ def _checked(archive: zipfile.ZipFile, part: zipfile.ZipInfo, left: int, bounds:
     """Unpack a part, at most `left` bytes of it whatever its header claims; how many it has."""
     if part.file_size > left:
         raise _too_large(bounds)
-    if not part.filename.endswith((".xml", ".rels")):
-        return part.file_size  # a picture or font: never unpacked
     with archive.open(part) as file:
-        content = file.read(left + 1)
+        start = file.read(_LOOKED_AT)
+        if not part.filename.endswith((".xml", ".rels")) and not _MARKUP.match(start):
+            return part.file_size  # a picture or font: never unpacked
+        content = start + file.read(max(0, left + 1 - len(start)))
     if len(content) > left:
         raise _too_large(bounds)
-    if _DTD.search(content):
+    if _DTD.search(content) and not part.filename.endswith(".svg"):
         raise _broken("declares entities, which no office program writes")
     depth = 0
     for tag in _TAG.finditer(content):

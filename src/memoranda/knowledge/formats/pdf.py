@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import pypdf.filters  # noqa: F401 - pypdf loads it late, and then each document's own process would
 from pypdf import PasswordType, PdfReader
 from pypdf.errors import DependencyError, PyPdfError
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from memoranda.knowledge.errors import TooMuchText
 from memoranda.knowledge.markdown import Section
+from memoranda.knowledge.text import check_chunks
 from memoranda.words.text import clean
 
 LONGEST_HEADING: Final = 80
@@ -61,7 +62,7 @@ class Writer:
         said = clean(text).strip()
         if said:
             self._put(said)
-            self._sections.append(Section(self._start, self._length, headings, place))
+            self._section(Section(self._start, self._length, headings, place))
             self._put("\n\n")
             self._start = self._length
 
@@ -87,9 +88,13 @@ class Writer:
     def _end(self) -> None:
         if self._length > self._start:
             headings = tuple(text for _, text in self._path)
-            self._sections.append(Section(self._start, self._length, headings))
+            self._section(Section(self._start, self._length, headings))
             self._put("\n\n")
             self._start = self._length
+
+    def _section(self, section: Section) -> None:
+        self._sections.append(section)
+        check_chunks(len(self._sections))
 
     def _put(self, text: str) -> None:
         self._parts.append(text)

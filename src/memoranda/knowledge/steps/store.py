@@ -11,17 +11,17 @@ from uuid import UUID
 
 from sqlalchemy import BindParameter, bindparam, delete, insert, select, update
 
+from memoranda.knowledge.active import store as active
 from memoranda.knowledge.chunk import Chunk
 from memoranda.knowledge.claims import store as claims
-from memoranda.knowledge.models import Claim
+from memoranda.knowledge.models import COLLECTION, Claim
+from memoranda.knowledge.readiness import store as readiness
 from memoranda.search import store as index
 from memoranda.search.document import IndexedDocument
 from memoranda.storage import Row, Transaction, mine
-from memoranda.storage.signals import KNOWLEDGE, signal
+from memoranda.storage.signals import KNOWLEDGE, KNOWLEDGE_VECTORS, signal
 from memoranda.storage.tables import knowledge_chunks, knowledge_sources, knowledge_uploads
 from memoranda.words.ids import new_id
-
-COLLECTION: Final = "knowledge"
 
 GONE: Final = ""
 """The digest of a source that is being removed: nobody sees it, and a worker ends what a kill left."""
@@ -82,6 +82,14 @@ class Step:
     last: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Which models a document was to be embedded under, and which have all of its vectors."""
+
+    tried: frozenset[str]
+    made: frozenset[str]
+
+
 def steps_of(chunks: Sequence[Chunk], indexed: IndexedDocument) -> Iterator[Step]:
     """Cut a source into steps, terms in order; a small one is written in a single step."""
     terms = sorted(indexed.postings)
@@ -117,9 +125,15 @@ def write(
     digest: str,
     indexed: IndexedDocument,
     step: Step,
+    *,
+    embedded: Embedded | None = None,
 ) -> None:
-    """Write one step; the last opens the source to search. Raises `ClaimLost`."""
-    _hold(tx, claim, digest)
+    """Write one step; the last opens the source to search.
+
+    Raises `ClaimLost`, and `ModelsMoved` where it may not be opened yet: another model is wanted
+    by now than those that it was `embedded` under. Without an embedder, words alone are opened.
+    """
+    hold(tx, claim, digest)
     source_id = claim.source_id
     if step.first:
         index.begin_document(tx, COLLECTION, source_id, indexed.passages)
@@ -129,6 +143,21 @@ def write(
         index.open_document(tx, COLLECTION, source_id, indexed)
         tx.run(DROP_UPLOAD, source=source_id)
         claims.succeed(tx, claim, indexed.passages)
+        _open_to_meaning(tx, source_id, embedded)
+
+
+def _open_to_meaning(tx: Transaction, source_id: UUID, embedded: Embedded | None) -> None:
+    if embedded is not None and embedded.made:
+        readiness.finish(tx, source_id, embedded.made)
+    serving = active.turn(tx)
+    if embedded is None:
+        return
+    wanted = set() if serving is None else set(serving.wanted)
+    needed = {serving.model} if serving is not None and serving.model is not None else set()
+    if not (wanted <= embedded.tried and needed <= embedded.made):
+        raise active.ModelsMoved
+    if not wanted <= embedded.made:
+        signal(tx, KNOWLEDGE_VECTORS)
 
 
 def is_clear(tx: Transaction, source_id: UUID) -> bool:
@@ -142,18 +171,21 @@ def clear(tx: Transaction, claim: Claim, digest: str) -> bool:
 
     Raises `ClaimLost`.
     """
-    _hold(tx, claim, digest)
+    hold(tx, claim, digest)
     return _clear_some(tx, claim.source_id)
 
 
-def set_aside(tx: Transaction, source_id: UUID) -> None:
+def set_aside(tx: Transaction, source_id: UUID) -> bool:
     """Take a source that is renewed out of every search, with its upload, and clear a first step of it.
 
-    That is all of a small one; of a large one, the next try clears the rest.
+    That is all of a small one; of a large one, the next try clears the rest. Whether it was in a
+    search: then the caller says so at the end of its transaction (`active.pass_turn`).
     """
-    _hide(tx, source_id)
+    hidden = _hide(tx, source_id)
     tx.run(DROP_UPLOAD, source=source_id)
     _clear_some(tx, source_id)
+    readiness.reset(tx, source_id)
+    return hidden
 
 
 def begin_removal(tx: Transaction, source_id: UUID) -> bool:
@@ -161,39 +193,35 @@ def begin_removal(tx: Transaction, source_id: UUID) -> bool:
 
     It is found no more from here on, and its names are free. A worker ends what is not ended here.
     """
-    _hide(tx, source_id)
+    hidden = _hide(tx, source_id)
     if tx.run(BEGIN_REMOVAL, source=source_id, now=tx.now):
         tx.run(DROP_UPLOAD, source=source_id)
     gone = remove_some(tx, source_id)
     if not gone:
         signal(tx, KNOWLEDGE)
+    if hidden:
+        active.pass_turn(tx)
     return gone
 
 
 def remove_some(tx: Transaction, source_id: UUID) -> bool:
     """Clear one more step of a source that is being removed; True once nothing is left."""
-    alone(tx, source_id)
+    claims.alone(tx, source_id)
     if tx.one(IN_REMOVAL, source=source_id) is None:
         return True
-    return _clear_some(tx, source_id) and tx.run(DROP_SOURCE, source=source_id) == 1
+    cleared = _clear_some(tx, source_id) and readiness.drop_of_any(tx, source_id)
+    return cleared and tx.run(DROP_SOURCE, source=source_id) == 1
 
 
-def alone(tx: Transaction, source_id: UUID) -> None:
-    """Let one at a time renew, write or remove a source; whoever waited looks at it anew.
-
-    Else a removal does not see the index rows that an ingestion is about to commit, and leaves them.
-    """
-    tx.lock(f"knowledge document {source_id}")
+def _hide(tx: Transaction, source_id: UUID) -> bool:
+    """Take a source out of every search; whether it was in one."""
+    claims.alone(tx, source_id)
+    return index.hide_document(tx, COLLECTION, source_id)
 
 
-def _hide(tx: Transaction, source_id: UUID) -> None:
-    alone(tx, source_id)
-    index.hide_document(tx, COLLECTION, source_id)
-
-
-def _hold(tx: Transaction, claim: Claim, digest: str) -> None:
+def hold(tx: Transaction, claim: Claim, digest: str) -> None:
     """Make sure that the claim holds until the step is written: who would take it over waits."""
-    alone(tx, claim.source_id)
+    claims.alone(tx, claim.source_id)
     if not claims.extend(tx, claim, claims.LEASE):
         raise ClaimLost
     if claimed(tx, claim).digest != digest:

@@ -133,6 +133,7 @@ def memory_of(tx: Transaction, head: Head, said: Candidate, used: Row | None) ->
         id=head.memory_id,
         user_id=said.audience.user_id,
         agent_id=said.audience.agent_id,
+        space=said.audience.space,
         subject_key=said.subject_key,
         status=MemoryStatus.ACTIVE,
         version=head.version,

@@ -9,12 +9,13 @@ from uuid import UUID
 import anyio
 
 from memoranda.memories.embedding import store
-from memoranda.memories.embedding.parts import embed_in_parts
 from memoranda.memories.embedding.store import Readable
 from memoranda.memories.limits import COLLECTION
 from memoranda.search.embedders.choice import Embedders
+from memoranda.search.embedders.parts import Made, embed_in_parts
 from memoranda.search.vectors import store as vectors
 from memoranda.search.vectors.making import store as making
+from memoranda.search.vectors.matrix import pack
 from memoranda.search.vectors.store import Progress
 from memoranda.storage import Scope, Storage, Transaction
 from memoranda.storage.signals import EMBEDDING, own_signal, settle
@@ -165,7 +166,8 @@ class Embedding:
         if embedder is None:
             return False
         try:
-            made, failure = await embed_in_parts(embedder, taken.texts, within_s=PATIENCE_S)
+            rows, failure = await embed_in_parts(embedder, taken.texts, within_s=PATIENCE_S)
+            made = [_packed(row) for row in rows]
             given_up = await self._storage.write(organization_id, _end, taken, made, last=last)
         except asyncio.CancelledError:
             # A worker that is stopped in order keeps nobody waiting for the end of its lease.
@@ -220,6 +222,10 @@ def _end(tx: Transaction, taken: Readable, made: list[bytes | None], *, last: bo
     if seen is not None and not vectors.waiting(tx, COLLECTION, [claim.model]):
         settle(tx, EMBEDDING, seen)
     return given_up
+
+
+def _packed(row: Made) -> bytes | None:
+    return None if row is None else pack(row[None])[0]
 
 
 def _step(tx: Transaction, live: str) -> bool:

@@ -1,9 +1,11 @@
 """The SQL of embedding: which memories lack a vector or words, and the texts that vectors are made of."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, bindparam, case, func, select, update
+from sqlalchemy import ColumnElement, Uuid, and_, bindparam, case, func, select, update
 
 from memoranda.memories.candidate import words_of
 from memoranda.memories.limits import COLLECTION
@@ -17,6 +19,8 @@ from memoranda.search.vectors.making.store import Claim
 from memoranda.search.vectors.store import DROPPED, TRIES, Progress
 from memoranda.storage import Row, Transaction, one_of
 from memoranda.storage.tables import memories, memory_revisions, search_vectors
+
+MOST_COUNTED: Final = 50
 
 _VECTOR = search_vectors.c
 _ITS_VECTOR = and_(
@@ -54,6 +58,24 @@ _COUNTS: tuple[ColumnElement[Any], ...] = (
     func.count(case((_VECTOR.vector.is_(None) & (_VECTOR.failures >= TRIES), 1))).label("given_up"),
 )
 PROGRESS: Final = select(*_COUNTS).select_from(_WITH_VECTORS).where(memories.c.live)
+# What somebody has just written and nobody has tried to embed yet.
+JUST_WRITTEN: Final = (
+    select(memories.c.id)
+    .select_from(
+        _WITH_TEXTS.join(
+            search_vectors, and_(_ITS_VECTOR, _VECTOR.vector.is_(None), _VECTOR.failures == 0)
+        )
+    )
+    .where(
+        memories.c.live,
+        memories.c.recorded_at > bindparam("since"),
+        memory_revisions.c.author_user_id.is_not_distinct_from(bindparam("by_user", type_=Uuid())),
+        memory_revisions.c.author_agent_id.is_not_distinct_from(
+            bindparam("by_agent", type_=Uuid())
+        ),
+    )
+    .limit(bindparam("most"))
+)
 ANY_LIVE: Final = select(memories.c.id).where(memories.c.live).limit(1)
 TEXTS: Final = (
     select(memories.c.id, memories.c.head_id, memories.c.folded, memory_revisions.c.text)
@@ -124,6 +146,26 @@ def beyond_meaning(tx: Transaction, model: str) -> bool:
     made = vectors.changes(tx, COLLECTION, model, 0, 1)
     # An empty one is near nothing, and was left out rightly.
     return not made.vectors or bool(made.vectors[0])
+
+
+def just_written(
+    tx: Transaction,
+    models: Sequence[str],
+    since: datetime,
+    *,
+    user_id: UUID | None,
+    agent_id: UUID | None,
+) -> int:
+    """How many memories that this author has written since then have no vector yet, 50 at most.
+
+    Of the model that answers searches, or of the first where none does yet.
+    """
+    if not vectors.waiting(tx, COLLECTION, models):
+        return 0
+    now = vectors.serving(tx, COLLECTION)
+    model = now.model if now is not None and now.model in models else models[0]
+    by = {"by_user": user_id, "by_agent": agent_id}
+    return len(tx.all(JUST_WRITTEN, of_model=model, since=since, most=MOST_COUNTED, **by))
 
 
 def progress(tx: Transaction, model: str) -> Progress:

@@ -31,11 +31,13 @@ class Asked(NamedTuple):
     max_tokens: int
     timeout_s: float
     who: Principal | None = None
+    looks_only: bool = False
 
     @property
     def leaves_a_trace(self) -> bool:
-        """Whether it is logged and counted as use; a reader's key only looks at what a run would get."""
-        return self.who is None or self.who.role is not Role.READ_ONLY
+        """Whether it is logged and counted as use; who only looks at what a run would get leaves none."""
+        reads = self.who is not None and self.who.role is Role.READ_ONLY
+        return not (reads or self.looks_only)
 
 
 def asked_input(asked: Asked) -> Asked:

@@ -20,11 +20,12 @@ NO_ROOM: Final = "What is remembered about this has no room here."
 
 def write_block(memories: Sequence[Memory], *, left_out: int = 0) -> str:
     """Write the block. Without memories it says so aloud, and whether any were left out."""
-    lines = [_line(memory) for memory in memories] or [NO_ROOM if left_out else NOTHING]
+    lines = [fact_line(memory) for memory in memories] or [NO_ROOM if left_out else NOTHING]
     return "\n".join([OPENING, ABOUT, *lines, CLOSING])
 
 
-def _line(memory: Memory) -> str:
+def fact_line(memory: Memory) -> str:
+    """A memory as it is given to a model: on one line, whatever it holds."""
     title, text = neutral_line(memory.title or ""), memory.text or ""
     # Once more when they are joined: the colon between them could finish a marker.
     return "- " + without_citations(neutral_line(f"{title}: {text}" if title else text))

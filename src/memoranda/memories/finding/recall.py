@@ -1,8 +1,8 @@
 """Which memories a run is given: pinned ones, then the nearest, as many as have room. Pure."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from memoranda.memories.finding.block import write_block
 from memoranda.memories.models import Match, Memory
@@ -30,6 +30,10 @@ class Kept(NamedTuple):
     offers: Sequence[Offered]
     tokens: int
     dropped: int
+
+
+Keeping: TypeAlias = Callable[[Sequence[Offered], Sequence[Offered]], Kept]
+"""Chooses of the pinned memories and of those found, each in its order, what is given."""
 
 
 def keep(

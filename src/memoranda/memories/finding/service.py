@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
@@ -10,7 +11,7 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, require, subject_of
 from memoranda.memories.audience import sees_everything
-from memoranda.memories.embedding.store import beyond_meaning
+from memoranda.memories.embedding.store import beyond_meaning, just_written
 from memoranda.memories.finding import reading
 from memoranda.memories.finding.asked import (
     LONGEST_QUERY,
@@ -24,7 +25,7 @@ from memoranda.memories.finding.notes import Notes, known_run
 from memoranda.memories.finding.patience import within
 from memoranda.memories.finding.reach.store import EVERYBODY, Reader
 from memoranda.memories.finding.reading import Offers, Wanted
-from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, keep
+from memoranda.memories.finding.recall import LIMIT, MAX_TOKENS, Keeping, keep
 from memoranda.memories.finding.store import EVERY
 from memoranda.memories.guarding import Guard, is_for_a_run
 from memoranda.memories.models import FoundMemory, MemorySearch, Recall, RecalledMemory
@@ -35,12 +36,15 @@ from memoranda.words.errors import NotFound
 from memoranda.words.inputs import check_count, text_input
 from memoranda.words.resolver import RefResolver
 from memoranda.words.subject import ContextSubject
+from memoranda.words.tokens import Estimator, estimate_tokens
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 LAST_SHARE: Final = 0.25
 """Of the patience with an embedder, what is left at least for asking again: its answer is known by then."""
+JUST_NOW: Final = timedelta(seconds=10)
+"""For how long the vector of what was written is looked for by whoever wrote it."""
 EMBEDDER_SHARE: Final = 0.5
 """How much of a recall's time an embedder may take; the rest is enough to go on by words alone."""
 
@@ -52,9 +56,12 @@ class Finding:
         self,
         storage: Storage,
         vectors: Vectors | None = None,
+        *,
         resolver: RefResolver | None = None,
+        estimator: Estimator = estimate_tokens,
     ) -> None:
         self._guard = Guard(resolver)
+        self._estimator = estimator
         self._storage = storage
         self._vectors = vectors
         self._notes = Notes(storage)
@@ -136,13 +143,48 @@ class Finding:
         asked = asked_input(Asked(subject, query, run_id, limit, max_tokens, timeout_s))
         return await self._recall(asked, enabled=True)
 
+    async def pending_vectors(self, who: Principal) -> int:
+        """How many memories that the caller has written within ten seconds can't be found by meaning yet.
+
+        They wait for a worker, who has not tried them yet. 0 without an embedder; at most 50.
+        """
+        organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
+        models = self._vectors.models if self._vectors else ()
+        return await self._storage.read(organization, _pending, models, who) if models else 0
+
     async def settled(self) -> None:
         """Wait until what was recalled is also noted: before a storage is closed, and in tests."""
         await self._notes.settled()
 
-    async def _recall(self, asked: Asked, *, enabled: bool) -> Recall:
+    async def recall_for(
+        self,
+        who: Principal,
+        query: str,
+        keeping: Keeping,
+        *,
+        agent_id: UUID | None = None,
+        user_id: UUID | None = None,
+        run_id: UUID | None = None,
+        looks_only: bool = False,
+    ) -> Recall:
+        """`recall` for whoever chooses by itself, with `keeping`, what is given of all that may be.
+
+        Who `looks_only` leaves no trace: nothing is counted as used.
+        """
+        organization_for(who, Permission.READ_MEMORIES)
+        subject = subject_of(who, agent_id, user_id)
+        asked = Asked(subject, query, run_id, LIMIT, MAX_TOKENS, TIMEOUT_S, who, looks_only)
+        return await self._recall(asked_input(asked), enabled=True, keeping=keeping)
+
+    async def _recall(
+        self, asked: Asked, *, enabled: bool, keeping: Keeping | None = None
+    ) -> Recall:
+        keeping = keeping or partial(keep, max_tokens=asked.max_tokens, estimator=self._estimator)
         try:
-            recall = await within(asked.timeout_s, self._look(asked)) if enabled else _none("off")
+            if enabled:
+                recall = await within(asked.timeout_s, self._look(asked, keeping))
+            else:
+                recall = _none("off")
         except NotFound:
             raise  # the run is not the caller's
         except TimeoutError:
@@ -154,7 +196,7 @@ class Finding:
         self._notes.take(asked, recall)
         return recall
 
-    async def _look(self, asked: Asked) -> Recall:
+    async def _look(self, asked: Asked, keeping: Keeping) -> Recall:
         organization = asked.subject.organization_id
         patience_s = asked.timeout_s * EMBEDDER_SHARE
         read = partial(_offers, asked=asked)
@@ -167,7 +209,7 @@ class Finding:
         ids = {each.memory.id for each in known}
         pinned = [each for each in offers.pinned if each.memory.id in ids]
         found = [each for each in offers.found if each.memory.id in ids]
-        kept = keep(pinned, found, max_tokens=asked.max_tokens)
+        kept = keeping(pinned, found)
         return Recall(
             block=kept.block,
             memories=tuple(
@@ -256,6 +298,11 @@ def _honest(tx: Transaction, nearest: Nearest | None) -> Nearest | None:
     if nearest is None or not nearest.bare:
         return nearest
     return None if beyond_meaning(tx, nearest.model) else nearest
+
+
+def _pending(tx: Transaction, models: Sequence[str], who: Principal) -> int:
+    since = tx.now - JUST_NOW
+    return just_written(tx, models, since, user_id=who.user_id, agent_id=who.agent_id)
 
 
 def _offers(tx: Transaction, nearest: Nearest | None, *, asked: Asked) -> Offers:

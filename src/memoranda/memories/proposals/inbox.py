@@ -1,10 +1,11 @@
 """What comes into the inbox, decided within the transaction that puts it there."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from memoranda.access.models import Principal
+from memoranda.access.models import Principal, Role
 from memoranda.memories import capture
 from memoranda.memories.audience import Audience, may_change
 from memoranda.memories.candidate import Author, Candidate, Mark, check_future, mark_of
@@ -22,6 +23,8 @@ from memoranda.storage import Row, Transaction
 from memoranda.storage.errors import LostRace
 from memoranda.words.errors import NotFound
 
+DISCARDED_FOR: Final = timedelta(days=7)
+"""How long an agent is told of what a person discarded, where it proposes the same again."""
 INBOX: Final = "proposals"
 """What everybody holds who adds to the inbox, so that it never has more than it may."""
 
@@ -29,7 +32,8 @@ INBOX: Final = "proposals"
 def propose(tx: Transaction, who: Principal, candidate: Candidate, ways: Ways) -> Proposed:
     """Let it wait, unless it is known already or there is no room; and tell the log of its run.
 
-    What has expired takes no room, and nothing is known by it.
+    What has expired takes no room, and nothing is known by it. What a person discarded is not put
+    before people again by the same agent within `DISCARDED_FOR`.
     """
     check_future(tx.now, candidate.expires_at)
     tx.lock(INBOX)
@@ -45,6 +49,9 @@ def propose(tx: Transaction, who: Principal, candidate: Candidate, ways: Ways) -
     elif twin is not None and not expired:
         answer = Proposed(outcome="known", proposal=store.shown(twin))
         capture.note(tx, who, run_id, "known", proposal_id=str(twin.id))
+    elif (gone := _discarded(tx, who, candidate, mark)) is not None:
+        answer = Proposed(outcome="discarded", proposal=store.shown(gone))
+        capture.note(tx, who, run_id, "discarded", proposal_id=str(gone.id))
     elif waits - lapsed >= ways.limits.waiting:
         answer = Proposed(outcome="dropped")
         capture.note(tx, who, run_id, capture.DROPPED, reason="proposals_full")
@@ -136,6 +143,13 @@ def _living(tx: Transaction, candidate: Candidate, mark: Mark) -> Memory | None:
         raise LostRace from None
     same = candidate.subject_key is None or memory.text == candidate.text
     return memory if same else None
+
+
+def _discarded(tx: Transaction, who: Principal, candidate: Candidate, mark: Mark) -> Row | None:
+    """What this agent proposed in the same words and a person discarded a short while ago."""
+    if who.role is not Role.AGENT:
+        return None
+    return store.discarded_twin(tx, candidate, mark, tx.now - DISCARDED_FOR)
 
 
 def _hold(tx: Transaction, row: Row) -> bool:

@@ -17,7 +17,7 @@ from memoranda.memories.candidate import (
     memory_text,
 )
 from memoranda.memories.models import Memory, Origin, Proposal, ProposalStatus, Proposed
-from memoranda.memories.proposals import deciding, inbox, store
+from memoranda.memories.proposals import deciding, inbox, replaced, store
 from memoranda.memories.proposals.tidy import Held, Merge, Nearness, merges
 from memoranda.memories.races import write_again
 from memoranda.memories.service import MOST_LISTED
@@ -75,7 +75,8 @@ class Proposals:
 
         The outcome is `waiting`; or `known`, with the live memory or the waiting proposal
         that says it already; or `dropped`, where 200 wait: then it is counted, and nothing is
-        kept. A proposal whose `expires_at` has passed waits no more and takes no room. The log
+        kept; or `discarded`, where a person discarded the same of the same agent, whose key asks,
+        within seven days. A proposal whose `expires_at` has passed waits no more and takes no room. The log
         of the run says which. What an agent's key proposes, or what is proposed for
         an agent, counts as written by that agent. Raises `Invalid` and `OverLimit`
         with the field, `NotFound` for an unknown user or agent, and `Refused`.
@@ -123,20 +124,19 @@ class Proposals:
         listing = f"{wanted} proposals"
         found = await self._storage.read(
             organization,
-            store.page,
+            replaced.page,
+            who,
             wanted,
             read_cursor(listing, cursor),
             limit + 1,
             everything=sees_everything(who),
-            user_id=who.user_id,
-            agent_id=who.agent_id if who.role is Role.AGENT else None,
         )
         return cut_page(listing, found, limit)
 
     async def get(self, who: Principal, proposal_id: UUID) -> Proposal:
         """A proposal, whatever became of it. Raises `NotFound`, also for one that is not for the caller."""
         organization = organization_for(who, Permission.READ_MEMORIES)
-        return await self._storage.read(organization, deciding.get, who, proposal_id)
+        return await self._storage.read(organization, replaced.get, who, proposal_id)
 
     async def accept(self, who: Principal, proposal_id: UUID, *, text: str | None = None) -> Memory:
         """Let a waiting proposal become a memory, with `text` in the place of its own where one is given.

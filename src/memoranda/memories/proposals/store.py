@@ -21,8 +21,10 @@ from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
 
 p = memory_proposals.c
-FIELDS: Final = tuple(name for name in Proposal.model_fields if name != "restorable_until")
-SHOWN: Final = (*(p[name] for name in FIELDS), p.space)
+FIELDS: Final = tuple(
+    name for name in Proposal.model_fields if name not in {"restorable_until", "replaces"}
+)
+SHOWN: Final = tuple(p[name] for name in FIELDS)
 
 # What a key that is bound to a user, or to a user and an agent, may know.
 FOR_USER: Final = and_(p.space.is_(None), or_(p.user_id.is_(None), p.user_id == bindparam("user")))
@@ -49,6 +51,20 @@ def _waiting(*criteria: ColumnElement[bool]) -> Select[Any]:
     return select(*SHOWN).where(*waits, *same, *criteria)
 
 
+# What a person discarded, and not what lapsed by itself.
+DISCARDED_TEXT: Final = (
+    select(*SHOWN)
+    .where(
+        p.status == ProposalStatus.DISCARDED,
+        p.kind == ProposalKind.MEMORY,
+        p.author_agent_id == bindparam("agent"),
+        p.audience == bindparam("spelled"),
+        p.folded_digest == bindparam("digest"),
+        p.decided_at > bindparam("since"),
+        or_(p.expires_at.is_(None), p.expires_at > p.decided_at),
+    )
+    .order_by(p.id.desc())
+)
 PROPOSAL: Final = select(*SHOWN).where(p.id == bindparam("proposal"))
 # Whoever decides holds the row: the next one waits, and then sees that it is decided.
 HELD: Final = PROPOSAL.with_for_update()
@@ -159,6 +175,16 @@ def waiting_twin(tx: Transaction, candidate: Candidate, mark: Mark) -> Row | Non
     if candidate.subject_key is None:
         return tx.one(WAITING_TEXT, **same)
     return tx.one(WAITING_UNDER_KEY, **same, key=candidate.subject_key)
+
+
+def discarded_twin(
+    tx: Transaction, candidate: Candidate, mark: Mark, since: datetime
+) -> Row | None:
+    """What the same agent proposed in the same words and a person has discarded since then."""
+    same = {"spelled": candidate.audience.spelled, "digest": mark.digest}
+    agent = candidate.author.agent_id
+    rows = tx.all(DISCARDED_TEXT, **same, agent=agent, since=since)
+    return next((row for row in rows if row.subject_key == candidate.subject_key), None)
 
 
 def merges(tx: Transaction, status: ProposalStatus) -> list[Row]:

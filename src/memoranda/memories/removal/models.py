@@ -1,7 +1,7 @@
 """What is said of a removal once it is done."""
 
-from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -12,8 +12,9 @@ from memoranda.storage import Transaction
 class Erased(BaseModel):
     """What an erasure took away: how many memories and proposals.
 
-    `quoted_in` lists the conversations that quote what is erased; they stay as they are, for a
-    person to decide. `scrubbed` is False where the last traces still wait to leave the
+    `quoted_in` lists the conversations that quote what is erased, `quoted_in_sections` the users whose
+    section of the dossier does, and `quoted_in_dossier` says whether the organization's own part does; they
+    stay as they are, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
     database's files: a worker, or the next erasure, finishes that.
     """
 
@@ -22,14 +23,28 @@ class Erased(BaseModel):
     memories: int
     proposals: int
     quoted_in: list[UUID]
+    quoted_in_sections: list[UUID]
+    quoted_in_dossier: bool
     scrubbed: bool
 
 
+InDossier: TypeAlias = tuple[list[UUID], bool]
+"""Who quotes a text in the dossier: the users of these sections, and whether the organization's part does."""
+
+
+async def _nobody_quotes(_: UUID, __: Collection[str]) -> InDossier:
+    return [], False
+
+
 class Elsewhere(NamedTuple):
-    """What other rooms keep about memories, by id: each is called within the transaction that removes them."""
+    """What other rooms keep about memories, by id: each is called within the transaction that removes them.
+
+    `in_dossier` finds where an organization's dossier quotes one of some texts.
+    """
 
     of_memories: Callable[[Transaction, Sequence[UUID]], None]
     of_user: Callable[[Transaction, UUID], None]
+    in_dossier: Callable[[UUID, Collection[str]], Awaitable[InDossier]] = _nobody_quotes
 
 
 def _nothing(_: Transaction, __: object) -> None:

@@ -1,7 +1,7 @@
 """The verbs that take memories away: erase one or a user's, forget all, purge what is long forgotten."""
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.access.models import Principal
@@ -25,11 +25,19 @@ AT_ONCE: Final = 500
 """How many memories one transaction removes for good."""
 
 
+class _Quoted(NamedTuple):
+    """Where what is erased is quoted."""
+
+    conversations: list[UUID]
+    sections: list[UUID]
+    dossier: bool
+
+
 class Removal:
     """Takes memories away, for owners and for the night.
 
     `quoting` finds the conversations that quote a text, and `elsewhere` takes along what other rooms
-    keep about a memory. After each commit `changed` and
+    keep about a memory, and finds where the dossier quotes it. After each commit `changed` and
     `evict` are called with the organization: to tell listeners, and to have what this
     process keeps in memory of its vectors forgotten.
     """
@@ -64,7 +72,7 @@ class Removal:
         organization = organization_for(who, Permission.ERASE_MEMORIES)
         texts = await self._storage.read(organization, store.texts_of_memory, memory_id)
         # Before, so that nothing that fails can hide that it is done.
-        quoted_in = await self._quoting(organization, texts)
+        quoted = await self._quoted(organization, texts)
         removed = await write_again(
             self._storage,
             organization,
@@ -74,7 +82,7 @@ class Removal:
             self._ways,
             elsewhere=self._elsewhere,
         )
-        return await self._erased(organization, removed, quoted_in)
+        return await self._erased(organization, removed, quoted)
 
     async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
         """Purge every memory and proposal that is for this user, with what they were moved from.
@@ -88,7 +96,8 @@ class Removal:
         """
         organization = organization_for(who, Permission.ERASE_MEMORIES)
         texts = await self._storage.read(organization, store.texts_of_user, user_id)
-        quoted_in = await self._quoting(organization, texts)
+        # The user's own section goes with what is erased.
+        quoted = await self._quoted(organization, texts, but=user_id)
         removed = Removed()
         while True:
             some = await write_again(
@@ -103,7 +112,7 @@ class Removal:
             )
             removed = Removed(removed.memories + some.memories, removed.proposals + some.proposals)
             if some.memories < AT_ONCE:
-                return await self._erased(organization, removed, quoted_in)
+                return await self._erased(organization, removed, quoted)
 
     async def forget_all(self, who: Principal, confirm: str) -> int:
         """Forget every active memory and discard every waiting proposal of the organization; how many memories.
@@ -141,13 +150,22 @@ class Removal:
             self._tell(organization_id)
         return sum(removed)
 
-    async def _erased(self, organization: UUID, removed: Removed, quoted_in: list[UUID]) -> Erased:
+    async def _quoted(
+        self, organization: UUID, texts: Collection[str], but: UUID | None = None
+    ) -> _Quoted:
+        conversations = await self._quoting(organization, texts)
+        sections, whole = await self._elsewhere.in_dossier(organization, texts)
+        return _Quoted(conversations, [each for each in sections if each != but], whole)
+
+    async def _erased(self, organization: UUID, removed: Removed, quoted: _Quoted) -> Erased:
         if any(removed):
             self._tell(organization)
         return Erased(
             memories=removed.memories,
             proposals=removed.proposals,
-            quoted_in=quoted_in,
+            quoted_in=quoted.conversations,
+            quoted_in_sections=quoted.sections,
+            quoted_in_dossier=quoted.dossier,
             scrubbed=await self._storage.scrub(),
         )
 

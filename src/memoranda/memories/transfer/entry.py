@@ -66,9 +66,10 @@ class Unread(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A line that is no memory, and is passed over."""
+    """A line that is no memory, and is passed over; `why` is a word for it."""
 
     line: int
+    why: str
 
 
 Read: TypeAlias = Iterator[Entry | Unread | Passed]

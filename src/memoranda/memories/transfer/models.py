@@ -48,7 +48,8 @@ class ImportReport(_Value):
     """What an import did, or with `dry_run` would do.
 
     `entries` is the sum of `taken`, `changed`, `known` and `refused`; `passed` counts what is no
-    memory, such as a history. `written` counts the memories and proposals that there are now more,
+    memory, and `passes` the same by why: `header`, `history`, and `archived` or `deleted` where it was
+    that there. `written` counts the memories and proposals that there are now more,
     `forgotten` those among them that can be restored, `proposals` those that wait. `reasons` counts
     refusals by code and `changes` what was changed. `examples` holds a few of each.
     """
@@ -61,6 +62,7 @@ class ImportReport(_Value):
     known: int
     refused: int
     passed: int
+    passes: dict[str, int]
     written: int
     forgotten: int
     proposals: int

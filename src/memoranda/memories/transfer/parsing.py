@@ -1,7 +1,8 @@
 """Finds out what a file is, and reads it into entries in the order in which they are taken. Pure."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -31,12 +32,15 @@ _NO_FORM: Final = (
 
 
 class Parsed(NamedTuple):
-    """What a file holds: entries in the order in which they are taken, lines that are none, and a count."""
+    """What a file holds: entries in the order in which they are taken, and lines that are none.
+
+    `passed` counts those that are no memory, by why.
+    """
 
     source: ImportSource
     entries: list[Entry]
     unread: list[Unread]
-    passed: int
+    passed: Mapping[str, int]
 
 
 def parse(content: bytes | str | Iterable[bytes | str], source: ImportSource) -> Parsed:
@@ -46,7 +50,8 @@ def parse(content: bytes | str | Iterable[bytes | str], source: ImportSource) ->
     """
     entries: list[Entry] = []
     unread: list[Unread] = []
-    passed, offset, found = 0, 0, source
+    passed: Counter[str] = Counter()
+    offset, found = 0, source
     try:
         for text in texts_of(joined(content), source):
             found, read = _read(text, found)
@@ -58,8 +63,8 @@ def parse(content: bytes | str | Iterable[bytes | str], source: ImportSource) ->
                         entries.append(entry)
                     case Unread() as line:
                         unread.append(line)
-                    case Passed():
-                        passed += 1
+                    case Passed(why=why):
+                        passed[why] += 1
                 if len(entries) + len(unread) > MOST_ENTRIES:
                     raise ImportTooLarge(
                         f"This is more than {MOST_ENTRIES} entries: cut it into several files.",
@@ -124,8 +129,8 @@ def _list(text: str, source: ImportSource) -> tuple[ImportSource, Read]:
     if source not in LISTS:
         raise UnreadableImport(f"This is plain text, and an export of {source} is JSON.")
     if source is ImportSource.AUTO:
-        dated = listed.looks_dated(text)
-        source = ImportSource.CLAUDE if dated else ImportSource.CHATGPT
+        claudes = listed.looks_as_claude_writes(text)
+        source = ImportSource.CLAUDE if claudes else ImportSource.CHATGPT
     return source, listed.read(text)
 
 
@@ -178,7 +183,7 @@ def _own_lines(text: str) -> Read:
         value = _object(line) if '"format"' in line else None
         if value is not None and own.is_header(value):
             own.check_header(value)
-            yield Passed(number)
+            yield Passed(number, "header")
         else:
             yield own.read(number, line)
 

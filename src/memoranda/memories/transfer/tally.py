@@ -1,6 +1,7 @@
 """Counts what becomes of a file's entries, and keeps examples of each kind."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from memoranda.memories.transfer.deciding import Decision
 from memoranda.memories.transfer.entry import State
@@ -47,7 +48,9 @@ class Tally:
             )
         )
 
-    def report(self, source: ImportSource, passed: int, *, dry_run: bool) -> ImportReport:
+    def report(
+        self, source: ImportSource, passed: Mapping[str, int], *, dry_run: bool
+    ) -> ImportReport:
         """All of it."""
         return ImportReport(
             source=source,
@@ -57,7 +60,8 @@ class Tally:
             changed=self._outcomes["changed"],
             known=self._outcomes["known"],
             refused=self._outcomes["refused"],
-            passed=passed,
+            passed=sum(passed.values()),
+            passes=dict(sorted(passed.items())),
             written=self._written.total(),
             forgotten=self._written[State.FORGOTTEN],
             proposals=self._written[State.PROPOSED],

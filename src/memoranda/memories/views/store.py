@@ -30,7 +30,7 @@ SOME_TIME: Final = datetime.min.replace(tzinfo=UTC)
 # All that a memory shows, and of it what columns say: not where it stands.
 _ALL: Final = tuple(Memory.model_fields)
 _STATUS: Final = _ALL.index("status")
-FIELDS: Final = tuple(name for name in _ALL if name not in {"status", "restorable_until"})
+FIELDS: Final = tuple(name for name in _ALL if name not in {"status", "restorable_until", "hint"})
 _KNOWN: Final = len(FIELDS)
 _ORIGINS: Final = {origin.value: origin for origin in Origin}
 # What a memory says is its revision's; the chain's row repeats some of it for the newest one.
@@ -217,7 +217,8 @@ def _recent_shared(*criteria: ColumnElement[bool]) -> Select[Any]:
     return _heads(_merged(nobodys, users, m.recorded_at, m.id), m.recorded_at, m.id)
 
 
-LIVE_MEMORY: Final = _live(m.live, m.id == bindparam("memory")).add_columns(m.space)
+LIVE_MEMORY: Final = _live(m.live, m.id == bindparam("memory"))
+LIVE_ONES: Final = _live(m.live, one_of(m.id, "ids"))
 ENDED_MEMORY: Final = _ended(m.id == bindparam("memory"))
 REVISIONS: Final = (
     select(*(r[name] for name in Revision.model_fields))
@@ -240,6 +241,11 @@ def live_memory(tx: Transaction, memory_id: UUID) -> tuple[Audience, Memory]:
     if row is None:
         raise unknown_memory(memory_id)
     return Audience(row.user_id, row.agent_id, row.space), shown(row)
+
+
+def live_ones(tx: Transaction, memory_ids: list[UUID]) -> list[Memory]:
+    """Those of these memories that are live, in no order."""
+    return [shown(row) for row in tx.all(LIVE_ONES, ids=memory_ids, now=tx.now)]
 
 
 def ended(tx: Transaction, memory_id: UUID) -> Memory:
@@ -328,7 +334,7 @@ def shown(
     row: Row, status: MemoryStatus = MemoryStatus.ACTIVE, until: datetime | None = None
 ) -> Memory:
     """The memory of a row of `SHOWN`, and of what stands beside it."""
-    values = (*row[:_STATUS], status, *row[_STATUS:_KNOWN], until)
+    values = (*row[:_STATUS], status, *row[_STATUS:_KNOWN], until, None)
     fields = dict(zip(_ALL, values, strict=True))
     fields["tags"] = tuple(fields["tags"])
     fields["origin"] = _ORIGINS[fields["origin"]]

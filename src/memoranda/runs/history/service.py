@@ -1,12 +1,13 @@
 """The verb of runs looked back at, for context sources: it takes a subject and no principal."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from memoranda.runs.history import store
 from memoranda.runs.history.store import PastRun
+from memoranda.runs.history.then import store as then
 from memoranda.storage import Storage, Transaction
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
@@ -26,12 +27,14 @@ class RunHistory:
         lookback: timedelta,
         limit: int,
         but: UUID | None = None,
+        as_of: datetime | None = None,
     ) -> list[PastRun]:
         """Runs created within `lookback`, by `(created_at, id)` the newest first, at most `limit`.
 
         They are of the subject's user or of its trigger, or their result names one of the
         entities, whoever they were for: the boundary is the organization. `but` is left out.
-        Nothing is read for a limit of 0, or where there is nothing to look for.
+        Nothing is read for a limit of 0, or where there is nothing to look for. With `as_of`, as
+        they stood at that time, back from then; raises `Gone` where that was not recorded.
         """
         if limit == 0 or not (subject.user_id or subject.trigger_id or entities):
             return []
@@ -39,6 +42,7 @@ class RunHistory:
             subject.organization_id,
             _earlier,
             lookback,
+            as_of,
             user_id=subject.user_id,
             trigger_id=subject.trigger_id,
             entities=entities,
@@ -47,5 +51,9 @@ class RunHistory:
         )
 
 
-def _earlier(tx: Transaction, /, lookback: timedelta, **wanted: Any) -> list[PastRun]:
-    return store.earlier(tx, since=tx.now - lookback, **wanted)
+def _earlier(
+    tx: Transaction, /, lookback: timedelta, as_of: datetime | None, **wanted: Any
+) -> list[PastRun]:
+    if as_of is None:
+        return store.earlier(tx, since=tx.now - lookback, **wanted)
+    return then.earlier(tx, since=as_of - lookback, then=as_of, **wanted)

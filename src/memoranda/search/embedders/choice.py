@@ -52,7 +52,9 @@ def choose(settings: Settings) -> Embedders | None:
     endpoint, bundled = _endpoint(settings), find_bundled()
     live: Embedder | None = bundled if settings.embedder == "bundled" else endpoint
     if live is None:
-        logger.warning("Memories are found by words alone: the bundled model is not installed.")
+        logger.warning(
+            "Words alone find memories and documents: the bundled model is not installed."
+        )
         return None
     at_hand = (bundled, endpoint)
     others = tuple(each for each in at_hand if each is not None and each is not live)

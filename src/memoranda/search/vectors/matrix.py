@@ -91,14 +91,8 @@ class Snapshot(NamedTuple):
         """Return up to `most` items that score `at_least`, best first; equal scores go by id."""
         if not len(self.rows) or not query.any() or most < 1:
             return []
-        # Row by row, which waits for no other thread, as a product of the whole matrix may; and where
-        # it is large, that takes two to three times as long.
-        cosines = np.vecdot(self.rows, query)
-        cosines[self.gone] = -np.inf
-        places = np.flatnonzero(cosines >= _floor(curve, at_least))
-        if len(places) > most:
-            last = np.partition(cosines[places], -most)[-most]
-            places = places[cosines[places] >= last - _TIE]
+        cosines = self._cosines(query)
+        places = _largest(cosines, np.flatnonzero(cosines >= _floor(curve, at_least)), most)
         scores = np.round(curve.scores(cosines[places]), DIGITS)
         hits = [
             Hit(_id_of(self.item_ids[place]), _id_of(self.text_ids[place]), score)
@@ -106,6 +100,54 @@ class Snapshot(NamedTuple):
             if score >= at_least
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.item_id.int))[:most]
+
+    def closest(
+        self, query: NDArray[np.float32], most: int, items: bytes | None = None
+    ) -> list[Hit]:
+        """Return up to `most` texts by their raw cosines, best first, of some items alone where they are named.
+
+        An item may have many texts; equal cosines go by item and text.
+        """
+        if not len(self.rows) or most < 1:
+            return []
+        cosines = self._cosines(query)
+        if items is not None:
+            cosines[~_among(self.item_ids, items)] = -np.inf
+        places = _largest(cosines, np.flatnonzero(cosines > -np.inf), most)
+        hits = [
+            Hit(_id_of(self.item_ids[place]), _id_of(self.text_ids[place]), score)
+            for place, score in zip(places.tolist(), rounded(cosines[places]), strict=True)
+        ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.item_id.int, hit.text_id.int))[:most]
+
+    def _cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine of each row; below every other, that of one that is gone."""
+        cosines = inner(self.rows, query)
+        cosines[self.gone] = -np.inf
+        return cosines
+
+
+def inner(rows: Matrix, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the raw cosines of rows of length 1."""
+    # Row by row, which waits for no other thread, as a product of the whole matrix may; and where
+    # it is large, that takes two to three times as long.
+    found: NDArray[np.float32] = np.vecdot(rows, query)
+    return found
+
+
+def rounded(cosines: NDArray[np.float32]) -> list[float]:
+    """Return them as they are compared, the same on every machine: half precision may be a little beyond 1."""
+    found: list[float] = np.round(np.clip(cosines.astype(np.float64), -1, 1), DIGITS).tolist()
+    return found
+
+
+def _largest(cosines: NDArray[np.float32], places: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """The places of the largest, and of all that rounding may make equal to the last of them."""
+    if len(places) <= most:
+        return places
+    last = np.partition(cosines[places], -most)[-most]
+    found: NDArray[np.intp] = places[cosines[places] >= last - _TIE]
+    return found
 
 
 class VectorMatrix:
@@ -186,11 +228,9 @@ class VectorMatrix:
 
     def _places(self, items: bytes) -> list[int]:
         """Where these items are, of those that are there."""
-        # First by the half of an id that hardly two share, for all rows at once.
-        alike = np.isin(self._items[: self._size, 1], _ids(items)[:, 1])
-        places = np.flatnonzero(alike & self._there[: self._size]).tolist()
-        wanted = set(_split(items))
-        return [place for place in places if self._items[place].tobytes() in wanted]
+        named = _among(self._items[: self._size], items)
+        found: list[int] = np.flatnonzero(named & self._there[: self._size]).tolist()
+        return found
 
     def _make_room(self, rows: int) -> None:
         """Go on in larger arrays; a snapshot keeps those that it has."""
@@ -214,6 +254,21 @@ def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
     made = np.empty((len(array) + more, *array.shape[1:]), array.dtype)
     made[: len(array)] = array
     return made
+
+
+def _among(ids: Ids, items: bytes) -> NDArray[np.bool_]:
+    """Whether each id is one of these."""
+    # By the half of an id that hardly two share, for all rows at once; then by the other.
+    wanted = np.unique(_ids(items), axis=0)
+    wanted = wanted[np.argsort(wanted[:, 1], kind="stable")]
+    if not len(wanted):
+        return np.zeros(len(ids), np.bool_)
+    if (wanted[1:, 1] == wanted[:-1, 1]).any():
+        known = set(_split(items))
+        return np.array([each.tobytes() in known for each in ids], np.bool_)
+    places = np.minimum(np.searchsorted(wanted[:, 1], ids[:, 1]), len(wanted) - 1)
+    found: NDArray[np.bool_] = (wanted[places] == ids).all(axis=1)
+    return found
 
 
 def _split(packed: bytes) -> list[bytes]:

@@ -7,6 +7,7 @@ from typing import Final
 from memoranda.state.definitions.models import (
     LONGEST_NODE_ID,
     LONGEST_SUMMARY,
+    MOST_BODY_BYTES,
     MOST_NODES,
     MOST_TOOLS,
     MOST_VIEWERS,
@@ -30,9 +31,12 @@ def checked(kind: DefinitionKind, text: DefinitionText) -> DefinitionText:
         )
     if text.nodes and kind is not DefinitionKind.WORKFLOW:
         raise Invalid(f"Only a workflow has nodes: leave them out of a {kind}.", field="nodes")
+    if text.body and kind is not DefinitionKind.SKILL:
+        raise Invalid(f"Only a skill has a body: leave it out of a {kind}.", field="body")
     return DefinitionText(
         name=text_input("name", text.name),
         summary=_summary(text.summary),
+        body=_body(text.body),
         agent_id=text.agent_id,
         nodes=_nodes(text.nodes),
         viewers=None if text.viewers is None else _viewers(text.viewers),
@@ -62,6 +66,18 @@ def _summary(summary: str) -> str:
     check_storable("summary", summary)
     check_length("summary", summary.strip(), LONGEST_SUMMARY)
     return summary.strip()
+
+
+def _body(body: str) -> str:
+    check_storable("body", body)
+    size = len(body.encode())
+    if size > MOST_BODY_BYTES:
+        raise OverLimit(
+            f"body has {size} bytes of UTF-8 and may have {MOST_BODY_BYTES}: shorten it.",
+            field="body",
+            limit=MOST_BODY_BYTES,
+        )
+    return body
 
 
 def _nodes(nodes: Sequence[Node]) -> list[Node]:

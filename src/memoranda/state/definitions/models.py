@@ -10,6 +10,11 @@ from pydantic import BaseModel, ConfigDict
 
 LONGEST_SUMMARY: Final = 1_000
 LONGEST_NODE_ID: Final = 120
+MOST_BODY_BYTES: Final = 65_536
+"""Bytes of UTF-8 that a skill's own text may have."""
+HIGHEST_PRIORITY: Final = 1_000
+MOST_SKILLS: Final = 50
+"""Skills that an agent may be bound to."""
 MOST_NODES: Final = 200
 MOST_TOOLS: Final = 100
 MOST_VIEWERS: Final = 500
@@ -55,11 +60,14 @@ class Viewers(_Value):
 class DefinitionText(_Value):
     """What an owner says of a definition. Only a workflow has nodes, and only an agent's names an agent.
 
+    Only a skill has a `body`: the text that agents which are bound to it are given.
+
     Without `viewers`, everybody of the organization sees it once it is published.
     """
 
     name: str
     summary: str = ""
+    body: str = ""
     agent_id: UUID | None = None
     nodes: list[Node] = []
     viewers: Viewers | None = None
@@ -84,6 +92,26 @@ class DefinitionSummary(_Value):
     kind: DefinitionKind
     name: str
     summary: str
+
+
+class BoundSkill(_Value):
+    """A skill that an agent is bound to. A higher priority is cut later; it is given while it is published."""
+
+    definition_id: UUID
+    slug: str
+    name: str
+    priority: int
+    published: bool
+    bound_at: datetime
+
+
+class Skill(_Value):
+    """A skill as an agent is given it."""
+
+    definition_id: UUID
+    name: str
+    body: str
+    priority: int
 
 
 CheckTools: TypeAlias = Callable[[str, Sequence[str], str | None], None]

@@ -45,6 +45,7 @@ CHANGE: Final = (
         name=bindparam("new_name"),
         folded_name=bindparam("new_folded_name"),
         summary=bindparam("new_summary"),
+        body=bindparam("new_body"),
         agent_id=bindparam("new_agent"),
         nodes=bindparam("new_nodes"),
         visibility=bindparam("new_visibility"),
@@ -195,6 +196,7 @@ def _columns(text: DefinitionText) -> dict[str, Any]:
         "name": text.name,
         "folded_name": fold(text.name),
         "summary": text.summary,
+        "body": text.body,
         "nodes": [node.model_dump() for node in text.nodes],
         "visibility": (
             Visibility.ORGANIZATION if text.viewers is None else Visibility.VIEWERS

@@ -1,6 +1,7 @@
 """The verbs of the dossier: read it, write it, read and write a user's section of it."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -13,6 +14,8 @@ from memoranda.state.dossier.building import organization_facts
 from memoranda.state.dossier.checking import checked, checked_text, version_input
 from memoranda.state.dossier.models import CompanyDossier, DossierText, Fact, UserSection
 from memoranda.storage import Storage, Transaction
+from memoranda.storage.scope import NIL
+from memoranda.words.quotes import Quotes
 from memoranda.words.subject import ContextSubject
 
 KEPT: Final = timedelta(seconds=60)
@@ -20,6 +23,9 @@ KEPT: Final = timedelta(seconds=60)
 
 MOST_KEPT: Final = 1_000
 """Organizations of which it keeps that."""
+
+LOOKED_THROUGH: Final = 200
+"""Sections that one reading looks through for quotes."""
 
 
 class Told(NamedTuple):
@@ -108,6 +114,25 @@ class Dossier:
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
         return Told(now.facts, section)
+
+    async def quoting(self, organization_id: UUID, texts: Iterable[str]) -> tuple[list[UUID], bool]:
+        """The users whose section holds one of these texts, and whether the organization's part does.
+
+        Case and whitespace make no difference. For whoever has the right to see them all.
+        """
+        quotes = Quotes(texts)
+        if not quotes:
+            return [], False
+        written = await self._storage.read(organization_id, store.written)
+        quoting: list[UUID] = []
+        after: UUID | None = NIL
+        while after is not None:
+            # Some at a time, so that no one view of the database is held for long.
+            found, after = await self._storage.read(
+                organization_id, store.sections_quoting, quotes, after, LOOKED_THROUGH
+            )
+            quoting += found
+        return quoting, quotes.are_in(written.model_dump(mode="json"))
 
 
 def _get(tx: Transaction, user_id: UUID | None) -> CompanyDossier:

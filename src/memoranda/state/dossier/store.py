@@ -13,6 +13,7 @@ from memoranda.storage import Transaction, insert_or_ignore
 from memoranda.storage.signals import SCRUB, signal
 from memoranda.storage.tables import dossier_sections, dossiers
 from memoranda.words.errors import Conflict
+from memoranda.words.quotes import Quotes
 
 d, s = dossiers.c, dossier_sections.c
 CHANGED: Final = "dossier_changed"
@@ -38,6 +39,12 @@ CHANGE: Final = (
 )
 SECTION: Final = select(*[s[name] for name in UserSection.model_fields]).where(
     s.user_id == bindparam("user")
+)
+SECTIONS: Final = (
+    select(s.user_id, s.text)
+    .where(s.user_id > bindparam("after"))
+    .order_by(s.user_id)
+    .limit(bindparam("most"))
 )
 ADD_SECTION: Final = insert_or_ignore(dossier_sections)
 CHANGE_SECTION: Final = (
@@ -88,6 +95,15 @@ def section(tx: Transaction, user_id: UUID) -> UserSection:
     if row is None:
         return UserSection(user_id=user_id)
     return UserSection.model_validate(row._asdict())
+
+
+def sections_quoting(
+    tx: Transaction, quotes: Quotes, after: UUID, most: int
+) -> tuple[list[UUID], UUID | None]:
+    """Of the next `most` sections, the users whose section quotes; and where to go on from."""
+    rows = tx.all(SECTIONS, after=after, most=most)
+    found = [row.user_id for row in rows if quotes.are_in(row.text)]
+    return found, rows[-1].user_id if rows else None
 
 
 def section_of(tx: Transaction, user_id: UUID) -> UserSection:

@@ -21,11 +21,14 @@ class Backend(ABC):
     dialects: ClassVar[Dialects]
     shared: ClassVar[bool]
     """Whether several processes may serve one database at once."""
+    compares_vectors: ClassVar[bool]
+    """Whether a statement can say how near vectors are: see `storage.vectors.Distance`."""
 
     def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
         self.url = url
         self.clock = clock
         self.statements = Statements(self.dialects)
+        self.memory: dict[str, Any] = {}
 
     @abstractmethod
     def open(self) -> None:
@@ -53,6 +56,10 @@ class Backend(ABC):
     @abstractmethod
     def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
         """Hold the scope's `key` until the transaction ends, waiting for whoever holds it."""
+
+    @abstractmethod
+    def sorts(self, cursor: Cursor, *, allowed: bool) -> None:
+        """Say whether what comes next in the transaction may be read whole and sorted, where an index is in order."""
 
     @staticmethod
     @abstractmethod

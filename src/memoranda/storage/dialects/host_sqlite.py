@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import QueuePool
 
 from memoranda.storage.dialects.host import ColumnKind, HostDialect
@@ -54,7 +55,8 @@ class SqliteHost(HostDialect):
 
     @classmethod
     def engine(cls, url: str, *, threads: int, seconds: float) -> Engine:
-        address = Path(make_url(url).database or "").absolute().as_uri() + "?mode=ro"
+        path = Path(make_url(url).database or "").absolute()
+        address = path.as_uri() + "?mode=ro"
 
         def connect() -> sqlite3.Connection:
             made = sqlite3.connect(address, uri=True, timeout=seconds, check_same_thread=False)
@@ -72,9 +74,16 @@ class SqliteHost(HostDialect):
 
         @event.listens_for(engine, "connect")
         def _watched(connection: Any, record: Any) -> None:
+            record.info["file"] = _file_at(path)
             record.info["deadline"] = deadline = _Deadline(seconds)
             deadline.restart()
             connection.set_progress_handler(deadline, LOOK_EVERY)
+
+        @event.listens_for(engine, "checkout")
+        def _there_still(_connection: Any, record: Any, _proxy: Any) -> None:
+            # What another file took the place of, as a restored copy does, would be read for ever.
+            if record.info["file"] != _file_at(path):
+                raise DisconnectionError
 
         return engine
 
@@ -94,6 +103,15 @@ class SqliteHost(HostDialect):
         return isinstance(error, sqlite3.OperationalError) and any(
             word in str(error) for word in ("interrupted", "locked", "busy")
         )
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Which file stands there; None where none does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _kind(declared: str) -> ColumnKind:

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql.psycopg import (
 from sqlalchemy.engine import Connection, Dialect, make_url
 
 from memoranda.storage.compiler import ScopedCompiler, ScopedNames
-from memoranda.storage.dialects import postgres_schema, postgres_scrub
+from memoranda.storage.dialects import postgres_schema, postgres_scrub, postgres_vectors
 from memoranda.storage.dialects.base import Backend
 from memoranda.storage.dialects.crew import Crew
 from memoranda.storage.dialects.postgres_cursor import PostgresConnection
@@ -26,6 +26,7 @@ from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
 from memoranda.storage.types import Contains, OneOf, OneOfPairs
+from memoranda.storage.vectors import Distance, HasDimensions
 from memoranda.storage.version import require_schema
 from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
@@ -50,12 +51,25 @@ class _Compiler(ScopedCompiler, PGCompiler_psycopg):
         ]
         parts = f"(value ->> 0)::{kinds[0]}, (value ->> 1)::{kinds[1]}"
         values = f"json_array_elements(CAST({self.process(element.values, **kw)} AS json))"
-        return f"({first}, {second}) IN (SELECT {parts} FROM {values})"  # noqa: S608 - a parameter, rendered
+        # OFFSET keeps the casts within: row security lets only what can't tell values look rows up by an index.
+        return f"({first}, {second}) IN (SELECT {parts} FROM {values} OFFSET 0)"  # noqa: S608 - a parameter, rendered
 
     def visit_contains(self, element: Contains, **kw: Any) -> str:
         column, needle = self.process(element.column, **kw), self.process(element.needle, **kw)
         # An empty text would be at place 1 of everything.
         return f"(coalesce(strpos({column}, nullif({needle}, '')), 0) > 0)"
+
+    def render_distance(self, element: Distance, **kw: Any) -> str:
+        column, query = self.process(element.column, **kw), self.process(element.query, **kw)
+        kind = "halfvec" if element.dimensions is None else f"halfvec({element.dimensions})"
+        # As the index has it, letter for letter, or it is not found.
+        cast = column if element.dimensions is None else f"({column}::{kind})"
+        return f"({cast} <#> CAST({query} AS {kind}))"
+
+    def visit_has_dimensions(self, element: HasDimensions, **kw: Any) -> str:
+        wanted = element.dimensions
+        number = str(wanted) if isinstance(wanted, int) else self.process(wanted, **kw)
+        return f"(vector_dims({self.process(element.column, **kw)}) = {number})"
 
 
 class _PlatformCompiler(_Compiler):
@@ -88,6 +102,7 @@ class PostgresBackend(Backend):
 
     dialects: ClassVar[Dialects] = Dialects(_Dialect.over(psycopg), _PlatformDialect.over(psycopg))
     shared = True
+    compares_vectors = True
 
     def open(self) -> None:
         require_schema(self.schema_version(self.url))
@@ -112,6 +127,10 @@ class PostgresBackend(Backend):
         lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
         cursor.execute(lock, (f"{scope}:{key}",))
 
+    def sorts(self, cursor: Cursor, *, allowed: bool) -> None:
+        # Sent ahead of what it is about, so it costs no round trip.
+        cursor.send(f"SET LOCAL enable_sort = {'on' if allowed else 'off'}")
+
     @staticmethod
     def failure(error: BaseException) -> BaseException:
         return next((make(error) for kinds, make in _MEANINGS if isinstance(error, kinds)), error)
@@ -124,10 +143,11 @@ class PostgresBackend(Backend):
     def lock_schema(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})")
         postgres_schema.refuse_closed_schema(connection)
+        postgres_vectors.need_pgvector(connection)
 
     @staticmethod
     def install(connection: Connection) -> None:
-        for statement in postgres_schema.statements():
+        for statement in (*postgres_schema.statements(), *postgres_vectors.statements()):
             connection.exec_driver_sql(statement)
 
     @staticmethod
@@ -157,6 +177,7 @@ def connect(url: str) -> PostgresConnection:
     # What is read again and again is in memory. The server's own guess of a turning disk makes it read
     # all that a short list could be of, and sort that, while a new table's sizes are unknown to it.
     connection.execute("SET random_page_cost = 1.1")
+    postgres_vectors.prepare(connection)
     return connection
 
 

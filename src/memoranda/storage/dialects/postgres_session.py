@@ -78,14 +78,16 @@ class Session:
                 connection.close()
         return value
 
-    @staticmethod
-    def _answer(connection: PostgresConnection, work: Work[Any], value: Any) -> None:
+    def _answer(self, connection: PostgresConnection, work: Work[Any], value: Any) -> None:
         """Hand out what was read, and then end the transaction: it keeps nothing that anybody would wait for."""
         work.end()
         work.succeed(value)
         deliver([work])
         try:
-            _command(connection, COMMIT.encode())
+            if self._cursor.under_way:  # what was said of the session, and not of any row
+                self._cursor.commit()
+            else:
+                _command(connection, COMMIT.encode())
         except psycopg.Error:
             connection.close()
 

@@ -87,6 +87,7 @@ class SqliteBackend(Backend):
         _Dialect(paramstyle="qmark"), _PlatformDialect(paramstyle="qmark")
     )
     shared = False
+    compares_vectors = False
 
     def __init__(self, url: str, clock: Callable[[], datetime]) -> None:
         super().__init__(url, clock)
@@ -118,6 +119,9 @@ class SqliteBackend(Backend):
 
     def lock(self, cursor: Cursor, scope: Scope, key: str) -> None:
         """There is one writer, and it holds everything."""
+
+    def sorts(self, cursor: Cursor, *, allowed: bool) -> None:
+        """It takes the order of an index where there is one."""
 
     @staticmethod
     def failure(error: BaseException) -> BaseException:

@@ -6,13 +6,26 @@ from memoranda.storage.tables.access import agents, api_keys, organizations, rat
 from memoranda.storage.tables.base import METADATA
 from memoranda.storage.tables.briefs import context_policies
 from memoranda.storage.tables.conversations import conversation_messages, conversations
-from memoranda.storage.tables.definitions import definition_viewers, definitions
+from memoranda.storage.tables.definitions import agent_skills, definition_viewers, definitions
 from memoranda.storage.tables.dossier import dossier_sections, dossiers
+from memoranda.storage.tables.files import (
+    context_file_proposals,
+    context_file_revisions,
+    context_files,
+)
+from memoranda.storage.tables.instructions import (
+    agent_instructions,
+    run_instruction_facts,
+    run_instructions,
+)
 from memoranda.storage.tables.jobs import schedules, work_signals
 from memoranda.storage.tables.knowledge import (
     knowledge_chunks,
+    knowledge_embeddings,
+    knowledge_settings,
     knowledge_sources,
     knowledge_uploads,
+    knowledge_vectors,
 )
 from memoranda.storage.tables.memories import (
     memories,
@@ -27,6 +40,7 @@ from memoranda.storage.tables.runs import (
     events,
     run_block_items,
     run_blocks,
+    run_changes,
     run_logs,
     run_refs,
     runs,
@@ -52,6 +66,7 @@ from memoranda.storage.tables.tools import (
 # Table → the promise (and trigger) that no row of it is ever changed.
 APPEND_ONLY: Final = {
     "memory_revisions": "revisions_are_append_only",
+    "context_file_revisions": "file_revisions_are_append_only",
     "activities": "activities_are_append_only",
     "context_policies": "published_policies_do_not_change",
 }
@@ -68,8 +83,13 @@ __all__ = [
     "FIXED_COLUMNS",
     "METADATA",
     "activities",
+    "agent_instructions",
+    "agent_skills",
     "agents",
     "api_keys",
+    "context_file_proposals",
+    "context_file_revisions",
+    "context_files",
     "context_policies",
     "conversation_messages",
     "conversations",
@@ -81,8 +101,11 @@ __all__ = [
     "events",
     "key_spaces",
     "knowledge_chunks",
+    "knowledge_embeddings",
+    "knowledge_settings",
     "knowledge_sources",
     "knowledge_uploads",
+    "knowledge_vectors",
     "memories",
     "memory_counts",
     "memory_proposals",
@@ -92,6 +115,9 @@ __all__ = [
     "rate_windows",
     "run_block_items",
     "run_blocks",
+    "run_changes",
+    "run_instruction_facts",
+    "run_instructions",
     "run_logs",
     "run_refs",
     "runs",

@@ -5,10 +5,12 @@ from sqlalchemy import (
     Column,
     ForeignKeyConstraint,
     Index,
+    PrimaryKeyConstraint,
     String,
     Text,
     UniqueConstraint,
     Uuid,
+    text,
 )
 
 from memoranda.storage.tables.base import (
@@ -35,6 +37,8 @@ definitions = table(
         nullable=False,
     ),
     Column("summary", Text(), nullable=False),
+    # A skill's own text, which the agents that are bound to it are given whole.
+    Column("body", Text(), nullable=False, server_default=text("''")),
     Column("agent_id", Uuid()),
     Column("nodes", Json(), nullable=False),
     name_column("visibility"),
@@ -87,4 +91,30 @@ definition_viewers = table(
     ),
     CheckConstraint("(user_id IS NULL) <> (agent_id IS NULL)", name="a_viewer_is_one"),
     Index("viewers_of_definitions", "organization_id", "definition_id"),
+)
+
+# Which agents are given which skills; those of a higher priority are the last to be cut.
+agent_skills = table(
+    "agent_skills",
+    organization_column(),
+    Column("agent_id", Uuid(), nullable=False),
+    Column("definition_id", Uuid(), nullable=False),
+    count_column("priority", default=None),
+    time_column("bound_at"),
+    PrimaryKeyConstraint(
+        "organization_id", "agent_id", "definition_id", name="one_binding_per_skill"
+    ),
+    ForeignKeyConstraint(
+        ["organization_id", "agent_id"],
+        ["agents.organization_id", "agents.id"],
+        name="a_bound_agent_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
+    ForeignKeyConstraint(
+        ["organization_id", "definition_id"],
+        ["definitions.organization_id", "definitions.id"],
+        name="a_bound_skill_is_of_its_organization",
+        ondelete="CASCADE",
+    ),
+    Index("agent_skills_by_skill", "organization_id", "definition_id"),
 )

@@ -110,6 +110,24 @@ run_refs = table(
     Index("run_refs_by_row", "organization_id", "kind", "ref_id", "created_at"),
 )
 
+# That a run went on or waited, and why: how it stood at a past time. Its end is in its own row for good.
+run_changes = table(
+    "run_changes",
+    organization_column(),
+    Column("run_id", Uuid(), nullable=False),
+    count_column("stage", default=None),
+    name_column("status"),
+    Column("reason", Text()),
+    time_column("created_at"),
+    PrimaryKeyConstraint("run_id", "stage", "status", name="a_stage_begins_and_waits_once"),
+    ForeignKeyConstraint(
+        ["organization_id", "run_id"],
+        ["runs.organization_id", "runs.id"],
+        name="a_change_stays_in_its_organization",
+        ondelete="CASCADE",
+    ),
+)
+
 # The block of text that a run was given, one row for each stage that had one built. What is
 # erased leaves a row without its text, so that nobody takes it for one that never was.
 run_blocks = table(
@@ -139,6 +157,14 @@ run_blocks = table(
         "built_at",
         sqlite_where=text("conversation_id IS NOT NULL"),
         postgresql_where=text("conversation_id IS NOT NULL"),
+    ),
+    # What the night looks through for texts that were kept long enough.
+    Index(
+        "run_blocks_with_a_text",
+        "organization_id",
+        "built_at",
+        sqlite_where=text("text IS NOT NULL"),
+        postgresql_where=text("text IS NOT NULL"),
     ),
 )
 
@@ -189,6 +215,15 @@ activities = table(
     Column("metadata", Json(), nullable=False),
     time_column("created_at"),
     Index("activities_by_age", "organization_id", "id"),
+    # What an agent did lately is what its next run is told.
+    Index(
+        "activities_of_agents",
+        "agent_id",
+        "organization_id",
+        "id",
+        sqlite_where=text("agent_id IS NOT NULL"),
+        postgresql_where=text("agent_id IS NOT NULL"),
+    ),
 )
 
 # What listeners are told, in the order of the commits: `number` is dealt out under the lock of the

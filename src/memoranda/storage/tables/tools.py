@@ -108,7 +108,8 @@ tool_receipts = table(
     CheckConstraint("(answer IS NULL) = (digest IS NULL)", name="an_answer_comes_with_its_digest"),
 )
 
-# A call that waits for a person. What it asks for is kept for as long as it waits.
+# A call that waits for a person. What it asks for is kept for as long as it waits; the digest, salted
+# row by row, tells after that whether another call asks for the same.
 tool_approvals = table(
     "tool_approvals",
     id_column(),
@@ -128,6 +129,8 @@ tool_approvals = table(
     Column("decided_by", Uuid()),
     time_column("decided_at", nullable=True),
     time_column("created_at"),
+    Column("salt", LargeBinary()),
+    Column("digest", LargeBinary()),
     ForeignKeyConstraint(
         ["organization_id", "user_id"],
         ["users.organization_id", "users.id"],

@@ -175,7 +175,11 @@ async def create_key(
     if role == "operator":
         kept += " Operators' keys are listed and revoked with --operator."
     return Answer(
-        made, lambda: [card({"key": made.key, "role": made.role, "id": made.id}), Text(kept)]
+        made,
+        lambda: [
+            card({"key": made.key, "role": made.role, "id": made.id, "space": made.space_id}),
+            Text(kept),
+        ],
     )
 
 

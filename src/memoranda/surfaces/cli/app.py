@@ -15,8 +15,12 @@ from memoranda.surfaces.cli import (
     embedder,
     exchange,
     exits,
+    file_proposals,
+    files,
     finding,
     knowledge,
+    knowledge_model,
+    load,
     mcp,
     memories,
     memory_changes,
@@ -86,12 +90,15 @@ tools.register(app)
 removal.register(_memories)
 exchange.register(app)
 app.add_typer(knowledge.knowledge, name="knowledge")
+knowledge_model.register(knowledge.knowledge)
 app.add_typer(conversations.conversations, name="conversations")
 app.add_typer(embedder.embedder, name="embedder")
 app.add_typer(briefs.policies, name="policies")
 app.add_typer(runs.runs, name="runs")
 app.add_typer(dossier.dossier, name="dossier")
 app.add_typer(definitions.definitions, name="definitions")
+app.add_typer(load.load, name="load")
+file_proposals.register(files.register(app))
 app.add_typer(state.state, name="state")
 app.add_typer(access.organizations, name="organizations")
 app.add_typer(access.users, name="users")

@@ -1,17 +1,19 @@
 """`memoranda brief` and `memoranda policies`: what a run may know, and under which budgets."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.text import Text
 
 from memoranda.surfaces.cli.documents import read_json
-from memoranda.surfaces.cli.options import Agent, Conversation, Run, Trigger, User
+from memoranda.surfaces.cli.options import Agent, Conversation, Run, Trigger, User, row_of, time_of
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, table
+from memoranda.surfaces.cli.state import missing_kind
+from memoranda.surfaces.cli.tables import card, listed, table, when
 from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid
 
@@ -38,8 +40,14 @@ FAILURES: Final = {
     "error": "failed",
     "missing": "has no reader here",
     "foreign_item": "named another source",
+    "present_only": "can't look back",
+    "gone": "has lost some of what it knew then",
 }
 
+Entities = Annotated[
+    list[str] | None,
+    typer.Option("--entity", metavar="KIND:ID", help="A row that it is about; may be repeated."),
+]
 PolicyName = Annotated[str, typer.Argument(metavar="NAME", help="The policy's name.")]
 
 
@@ -64,37 +72,64 @@ async def brief(
         str | None,
         typer.Option("--policy", metavar="NAME", help="A published policy; `default` without it."),
     ] = None,
-    entity: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--entity", metavar="KIND:ID", help="A row that it is about; may be repeated."
-        ),
-    ] = None,
+    entity: Entities = None,
     conversation: Conversation = None,
     run: Run = None,
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(
+            "--as-of",
+            metavar="TIME",
+            parser=time_of,
+            help="As of a past time; says which sources can tell of it.",
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Say of every item that was offered what became of it."),
     ] = False,
 ) -> Answer:
     """Build a brief: the text, what each source spent, what was dropped and why."""
+    entities = [row_of("entity", each) for each in entity or ()]
     built = await at.memoranda.briefs.build(
         at.who,
         _asked(question, query),
         agent_id=await at.agent_id(agent),
         user_id=await at.user_id(user),
         trigger_id=trigger,
-        entities=[_entity(each) for each in entity or ()],
+        entities=entities,
         policy_name=policy,
         budget=budget,
         run_id=run,
         conversation=conversation,
+        as_of=as_of,
         explain=explain or not at.choices.as_json,
     )
     if at.choices.as_json:
         return Answer(built, list)
     used = (await at.memoranda.briefs.policy(at.who, policy or DEFAULT_POLICY)).policy
-    return Answer(built, lambda: drawn(built, used, budget, everything=explain))
+    notes = await _undeclared(at, entities)
+    return Answer(built, lambda: [*drawn(built, used, budget, everything=explain), *notes])
+
+
+async def _undeclared(at: Session, entities: "Sequence[ResourceRef]") -> list[Text]:
+    """What to know of rows whose kind nobody declared: nothing of them can be told."""
+    state = at.memoranda.state
+    kinds = dict.fromkeys(each.kind for each in entities if not state.knows(each.kind))
+    return [Text(await missing_kind(at, kind), style="dim") for kind in kinds]
+
+
+def _unavailable(brief: "ContextBrief") -> Iterator[str]:
+    """Who did not answer, and of a past time who can't tell of it."""
+    if brief.as_of is not None:
+        yield f"As of {when(brief.as_of)} UTC."
+    for name in brief.failed_sources:
+        reason = brief.failure_reasons.get(name)
+        note = f" {brief.times[name].note}" if name in brief.times else ""
+        yield f"{name} {FAILURES[reason] if reason else 'did not answer'}.{note}"
+    for name, time in brief.times.items():
+        if time.speaks_for is not None and time.note:
+            yield f"{name}: {time.note}"
 
 
 def _asked(question: str | None, query: str | None) -> str:
@@ -113,9 +148,7 @@ def drawn(
     yield Text(brief.text or "Nothing is known that fits.")
     yield Text("")
     yield _spending(brief, policy, budget)
-    for name in brief.failed_sources:
-        reason = brief.failure_reasons.get(name)
-        yield Text(f"{name} {FAILURES[reason] if reason else 'did not answer'}.")
+    yield from map(Text, _unavailable(brief))
     entries = brief.explain or []
     shown = [each for each in entries if everything or each.outcome != "kept"]
     if shown:
@@ -127,6 +160,20 @@ def drawn(
         yield table(columns, rows, title=title)
     elif entries:
         yield Text("Nothing was dropped.")
+
+
+def rows_of(brief: "ContextBrief") -> "RenderableType":
+    """What became of each item, by its row alone: for a brief whose words are no longer kept."""
+    rows = [
+        (
+            each.source,
+            "" if each.ref is None else f"{each.ref.kind}:{each.ref.id}",
+            each.tokens,
+            WHY[each.outcome],
+        )
+        for each in brief.explain or []
+    ]
+    return table(("source", "~row", "#tokens", "~outcome"), rows, title="What became of each item")
 
 
 @verb(policies, "publish")
@@ -231,15 +278,6 @@ def _outcome(entry: "ExplainEntry") -> str:
         return WHY[entry.outcome]
     winner = entry.lost_to.title or entry.lost_to.excerpt
     return f"{WHY[entry.outcome]}: {winner} ({entry.lost_to.source})"
-
-
-def _entity(named: str) -> "ResourceRef":
-    from memoranda.words.ref import ResourceRef
-
-    kind, colon, id_ = named.partition(":")
-    if not (colon and kind.strip() and id_.strip()) or "\0" in named:
-        raise Invalid(f"{named!r} names no row: write --entity KIND:ID.", field="entity")
-    return ResourceRef(kind=kind, id=id_)
 
 
 def _stem(file: str) -> str:

@@ -5,12 +5,12 @@ from uuid import UUID
 
 import typer
 
-from memoranda.surfaces.cli.documents import read_json
+from memoranda.surfaces.cli.documents import read_json, read_text
 from memoranda.surfaces.cli.fields import fields_of, read_as, version_in
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, entry, page_answer, table
+from memoranda.surfaces.cli.tables import card, counted, entry, page_answer, table
 from memoranda.surfaces.cli.verbs import group, verb
 
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ async def create(
     summary: Annotated[
         str, typer.Option("--summary", metavar="TEXT", help="What it is for, in a sentence or two.")
     ] = "",
+    body: Annotated[
+        str | None,
+        typer.Option(
+            "--body", metavar="FILE", help="A skill's own text: a file, or - for standard input."
+        ),
+    ] = None,
     agent: Agent = None,
     nodes: Annotated[
         str | None,
@@ -97,6 +103,8 @@ async def create(
 
     said: dict[str, Any] = {"name": name or slug, "summary": summary}
     said["agent_id"] = await at.agent_id(agent)
+    if body is not None:
+        said["body"] = read_text(body, most=MOST_BYTES)
     if nodes is not None:
         said["nodes"] = read_json(nodes, most=MOST_BYTES)
     if for_user or for_agent:
@@ -170,6 +178,7 @@ def _shown(definition: "Definition") -> Answer:
         "slug": definition.slug,
         "name": definition.name,
         "summary": definition.summary,
+        "body": counted(len(definition.body), "character", "characters") if definition.body else "",
         "agent": definition.agent_id,
         "for": "everybody"
         if viewers is None

@@ -71,6 +71,7 @@ async def _work(choices: Choices) -> "list[Finding]":
     try:
         async with opened(choices) as at:
             counts = await _sources(at)
+            application = await _application(at)
     except MemorandaError as error:
         return [Finding("organization", False, error.message)]
     waiting, failed = counts["pending"], counts["failed"]
@@ -89,7 +90,21 @@ async def _work(choices: Choices) -> "list[Finding]":
     return [
         Finding("worker_backlog", None if waiting else True, backlog),
         Finding("source_failures", None if failed else True, failures),
+        *application,
     ]
+
+
+async def _application(at: Session) -> "list[Finding]":
+    """Whether the application's own database can be read, where one is declared."""
+    from memoranda.storage.health import Finding
+
+    name = "application_database"
+    try:
+        if not await at.memoranda.state.look():
+            return []
+    except MemorandaError as error:
+        return [Finding(name, False, f"briefs go without its rows. {error.message}")]
+    return [Finding(name, True, "answers, and holds all that is declared of it")]
 
 
 async def _sources(at: Session) -> Counter[str]:

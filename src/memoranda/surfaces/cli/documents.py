@@ -43,6 +43,14 @@ def read_bytes(named: str, *, most: int) -> bytes:
         raise Invalid(f"The file {named!r} can't be read: {error}.", file=named) from error
 
 
+def read_text(named: str, *, most: int) -> str:
+    """The text of a file in UTF-8, byte for byte. Raises as `read_bytes` does, and `Invalid` for another encoding."""
+    try:
+        return read_bytes(named, most=most).decode()
+    except UnicodeDecodeError:
+        raise Invalid(f"{named} is not UTF-8. Save it as UTF-8.", file=named) from None
+
+
 def read_json(named: str, *, most: int) -> Any:
     """The value that a JSON file states. Raises as `read_bytes` does, and `Invalid` for what is no JSON."""
     content = read_bytes(named, most=most)

@@ -1,6 +1,5 @@
 """`memoranda embedder`: what finds memories by meaning, how far it is, and how its scores are fitted."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -8,7 +7,8 @@ import typer
 from rich.text import Text
 
 from memoranda.surfaces.cli import exits
-from memoranda.surfaces.cli.output import Answer, console_for
+from memoranda.surfaces.cli.bars import counting_bar
+from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Choices, Session
 from memoranda.surfaces.cli.tables import card, counted, table
 from memoranda.surfaces.cli.verbs import closed_verb, group, verb
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from rich.console import RenderableType
-    from rich.progress import Progress as Bar
 
     from memoranda.search.embedders.choice import Embedders
     from memoranda.search.labelled import Fitted
@@ -54,7 +53,7 @@ async def make_vectors(at: Session) -> Answer:
         pass  # words first: they are read anew without an embedder too
     progress = await _progress(at)
     worker_id = new_id()
-    with _bar(at) as bar:
+    with counting_bar(at) as bar:
         task = bar.add_task("Embedding memories", total=None)
         while await embedding.serve(organization_id, worker_id):
             progress = await _progress(at)
@@ -141,18 +140,3 @@ async def _progress(at: Session) -> "Progress":
     if progress is None:
         raise Invalid(f"{NONE} Set it to bundled or endpoint.", field="embedder")
     return progress
-
-
-def _bar(at: Session) -> "Bar":
-    """On standard error, when a person is watching; it goes when the work is done."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console_for(sys.stderr),
-        transient=True,
-        disable=at.choices.as_json or not sys.stderr.isatty(),
-    )

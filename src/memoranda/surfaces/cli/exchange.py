@@ -2,10 +2,12 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final, Literal
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 import typer
 from rich.text import Text
@@ -14,9 +16,9 @@ from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.documents import STANDARD_INPUT, read_bytes
 from memoranda.surfaces.cli.options import Agent, User
 from memoranda.surfaces.cli.output import Answer, console_for
-from memoranda.surfaces.cli.session import Session
+from memoranda.surfaces.cli.session import Choices, Session, opened
 from memoranda.surfaces.cli.tables import card, counted, table
-from memoranda.surfaces.cli.verbs import verb
+from memoranda.surfaces.cli.verbs import closed_verb, verb
 from memoranda.words.errors import Conflict, Invalid, Refused
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 
 Source = Literal["auto", "memoranda", "mem0", "langgraph", "chatgpt", "claude"]
 PARTIAL: Final = ".partial"
+PASSES: Final = {
+    "archived": "archived there",
+    "deleted": "deleted there",
+    "header": "says what the file is",
+    "history": "of a history",
+}
 CHANGES: Final = {
     "agent_left_out": "agent left out",
     "attribute_left_out": "attribute left out",
@@ -63,13 +71,13 @@ async def export(
         sys.stdout.buffer.flush()
         return Answer(None, list)
     with _whole_file(file, replace=force) as target:
-        count = await _written(lines, target) - 1
+        count = await _written(lines, target)
     shown = {"exported": counted(count, "line", "lines"), "file": file}
     return Answer({"file": file, "lines": count}, lambda: [card(shown)])
 
 
-async def import_memories(
-    at: Session,
+def import_memories(
+    choices: Choices,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file, or - for standard input.")],
     *,
     source: Annotated[
@@ -85,24 +93,95 @@ async def import_memories(
     ] = False,
     user: User = None,
     agent: Agent = None,
+    map_user: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map-user",
+            metavar="NAME=USER",
+            help="Whom a name in the file means here, by id or external id; may be repeated.",
+        ),
+    ] = None,
+    map_agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map-agent",
+            metavar="NAME=AGENT",
+            help="The same of an agent, by slug, id or external id.",
+        ),
+    ] = None,
 ) -> Answer:
     """Remember what a file holds. Exit code 10 when some of it was refused."""
+    import asyncio
+
     from memoranda.memories.transfer.limits import MOST_BYTES
 
-    content = read_bytes(file, most=MOST_BYTES)
-    with _progress(at) as progress:
-        report = await at.memoranda.transfer.take_in(
-            at.who,
-            content,
-            source=source,
-            dry_run=dry_run,
-            user_id=await at.user_id(user),
-            agent_id=await at.agent_id(agent),
-            progress=progress,
-        )
-    return Answer(
-        report, lambda: _drawn(report), exits.UNSUCCESSFUL if report.refused else exits.DONE
+    asked = _Asked(
+        read_bytes(file, most=MOST_BYTES),
+        source,
+        dry_run,
+        user,
+        agent,
+        _pairs("map-user", map_user),
+        _pairs("map-agent", map_agent),
     )
+    with _somewhere(choices, dry_run=dry_run) as (place, missing):
+        report = asyncio.run(_taken_in(place, asked))
+    exit_code = exits.UNSUCCESSFUL if report.refused else exits.DONE
+    return Answer(report, lambda: _drawn(report, missing), exit_code)
+
+
+class _Asked(NamedTuple):
+    """What is to be taken in, and for whom."""
+
+    content: bytes
+    source: Source
+    dry_run: bool
+    user: str | None
+    agent: str | None
+    users: Mapping[str, str]
+    agents: Mapping[str, str]
+
+
+async def _taken_in(choices: Choices, asked: _Asked) -> "ImportReport":
+    async with opened(choices) as at:
+        users = {name: await at.user_id(each) for name, each in asked.users.items()}
+        agents = {name: await at.agent_id(each) for name, each in asked.agents.items()}
+        with _progress(at) as progress:
+            return await at.memoranda.transfer.take_in(
+                at.who,
+                asked.content,
+                source=asked.source,
+                dry_run=asked.dry_run,
+                user_id=await at.user_id(asked.user),
+                agent_id=await at.agent_id(asked.agent),
+                users={name: found for name, found in users.items() if found is not None},
+                agents={name: found for name, found in agents.items() if found is not None},
+                progress=progress,
+            )
+
+
+def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    """What stands before and behind the last equals sign of each. Raises `Invalid`."""
+    pairs = {}
+    for each in given or ():
+        name, sign, meant = each.rpartition("=")
+        if not (sign and name.strip() and meant.strip()):
+            raise Invalid(f"{each!r} maps nothing: write --{option} NAME=WHO.", field=option)
+        pairs[name.strip()] = meant.strip()
+    return pairs
+
+
+@contextmanager
+def _somewhere(choices: Choices, *, dry_run: bool) -> "Iterator[tuple[Choices, Path | None]]":
+    """The database that was chosen; for a dry run where there is none an empty one, which goes again."""
+    from memoranda.storage.health import missing_file
+
+    missing = missing_file(choices.settings().db) if dry_run else None
+    if missing is None:
+        yield choices, None
+        return
+    with TemporaryDirectory() as folder:
+        yield replace(choices, db=str(Path(folder) / "empty.db")), missing
 
 
 async def _written(lines: AsyncIterator[str], target: IO[bytes]) -> int:
@@ -149,7 +228,7 @@ def _progress(at: Session) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _drawn(report: "ImportReport") -> "list[RenderableType]":
+def _drawn(report: "ImportReport", missing: Path | None) -> "list[RenderableType]":
     would = "would be " if report.dry_run else ""
     shown = {
         "read as": report.source.value,
@@ -157,7 +236,7 @@ def _drawn(report: "ImportReport") -> "list[RenderableType]":
         f"{would}changed and taken": report.changed or None,
         "known already": report.known or None,
         "refused": report.refused or None,
-        "passed over": report.passed or None,
+        "passed over": _passed(report),
     }
     drawn: list[RenderableType] = [card(shown)]
     rows = [row for each in report.examples if (row := _row(each)) is not None]
@@ -168,9 +247,22 @@ def _drawn(report: "ImportReport") -> "list[RenderableType]":
         drawn.append(Text(f"And {counted(left, 'more line', 'more lines')} of these kinds."))
     if not report.entries:
         drawn.append(Text("There is no memory in this file."))
-    if report.dry_run:
+    if missing is not None:
+        drawn.append(
+            Text(
+                f"There is no database at {missing} yet, and none was made: this is what an "
+                "empty one would take in."
+            )
+        )
+    elif report.dry_run:
         drawn.append(Text("Nothing was changed: leave out --dry-run to take it in."))
     return drawn
+
+
+def _passed(report: "ImportReport") -> str | None:
+    """How many lines are no memory, and why."""
+    parts = [f"{count} {PASSES.get(why, why)}" for why, count in report.passes.items()]
+    return f"{report.passed}: {', '.join(parts)}" if parts else None
 
 
 def _row(line: "ImportedLine") -> tuple[object, ...] | None:
@@ -183,4 +275,4 @@ def _row(line: "ImportedLine") -> tuple[object, ...] | None:
 def register(app: typer.Typer) -> None:
     """Add both commands."""
     verb(app, "export", reads=True)(export)
-    verb(app, "import")(import_memories)
+    closed_verb(app, "import")(import_memories)

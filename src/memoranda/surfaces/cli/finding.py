@@ -42,7 +42,7 @@ async def search(
     limit: Limit = 50,
 ) -> Answer:
     """Search memories by words, letters and meaning, best first, and see why each was found."""
-    note = await _catch_up(at)
+    note = await catch_up(at)
     found = await at.memoranda.memories.search(
         at.who,
         query,
@@ -74,7 +74,7 @@ async def recall(
     at: Session, query: Query, agent: Agent = None, user: User = None, run: Run = None
 ) -> Answer:
     """Show the block of memories that a run about QUERY is given, as it reaches the model."""
-    note = await _catch_up(at)
+    note = await catch_up(at)
     recalled = await at.memoranda.memories.recall(
         at.who,
         query,
@@ -85,7 +85,7 @@ async def recall(
     return Answer(recalled, lambda: [*drawn_recall(recalled), *note])
 
 
-async def _catch_up(at: Session) -> list[Text]:
+async def catch_up(at: Session) -> list[Text]:
     """Make the vectors that wait, since no worker may run beside a command; say it where some still do."""
     organization_id = at.who.organization_id
     if organization_id is None or await at.memoranda.embedding.catch_up(

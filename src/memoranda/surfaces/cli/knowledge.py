@@ -13,7 +13,7 @@ from memoranda.surfaces.cli.options import Cursor, Limit, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, cell, entry, page_answer
-from memoranda.surfaces.cli.taking_in import ingested
+from memoranda.surfaces.cli.taking_in import how_far, ingested, waits_for
 from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid
 
@@ -142,7 +142,12 @@ async def list_documents(
         at.whose(platform=platform), limit=limit, cursor=cursor
     )
     rows = [
-        (entry(each.title, each.id, each.reason), each.kind, each.status, each.chunks)
+        (
+            entry(each.title, each.id, each.reason or waits_for(each)),
+            each.kind,
+            how_far(each),
+            each.chunks,
+        )
         for each in page.items
     ]
     columns = ("@document", "kind", "status", "#chunks")
@@ -154,7 +159,8 @@ async def list_documents(
 async def show_document(at: Session, source_id: SourceId) -> Answer:
     """Show how far a document is."""
     source = await at.memoranda.knowledge.get(at.who, source_id)
-    return Answer(source, lambda: [card(dict(source))])
+    shown = {**dict(source), "progress": how_far(source) if source.progress else None}
+    return Answer(source, lambda: [card(shown | {"waits_for": waits_for(source)})])
 
 
 @verb(knowledge, "describe")
@@ -191,15 +197,15 @@ async def remove_document(at: Session, source_id: SourceId, platform: Platform =
 
 
 def _ended(sources: "list[Source]") -> Answer:
-    """One document as it is, and several as a list; all have come to their end."""
-    failed = any(source.status == "failed" for source in sources)
+    """One document as it is, and several as a list; all have come to their end, or wait for an embedder."""
+    failed = any(source.status != "ready" for source in sources)
     shown = [
         {
             "source": source.id,
             "title": source.title,
             "status": source.status,
             "chunks": source.chunks,
-            "reason": source.reason,
+            "reason": source.reason or waits_for(source),
         }
         for source in sources
     ]

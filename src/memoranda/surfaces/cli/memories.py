@@ -15,6 +15,7 @@ from memoranda.surfaces.cli.options import (
     Limit,
     Run,
     User,
+    row_of,
     time_of,
 )
 from memoranda.surfaces.cli.output import Answer, listing
@@ -47,6 +48,26 @@ AsOf = Annotated[
 ]
 
 
+ExpiresAt = Annotated[
+    datetime | None,
+    typer.Option(
+        "--expires-at",
+        metavar="TIME",
+        parser=time_of,
+        help="It counts until this time, such as 2027-01-31 or 2027-01-31T09:00Z; "
+        "in UTC where it names no zone.",
+    ),
+]
+AboutRow = Annotated[
+    str | None,
+    typer.Option(
+        "--about",
+        metavar="KIND:ID",
+        help="The row of your application that it is about: runs are told of it while the row is there.",
+    ),
+]
+
+
 async def remember(
     at: Session,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The fact, in a sentence or two.")],
@@ -72,16 +93,8 @@ async def remember(
         list[str] | None,
         typer.Option("--tag", metavar="WORD", help="A word to find it by; may be repeated."),
     ] = None,
-    expires_at: Annotated[
-        datetime | None,
-        typer.Option(
-            "--expires-at",
-            metavar="TIME",
-            parser=time_of,
-            help="It counts until this time, such as 2027-01-31 or 2027-01-31T09:00Z; "
-            "in UTC where it names no zone.",
-        ),
-    ] = None,
+    expires_at: ExpiresAt = None,
+    about_row: AboutRow = None,
     pinned: Annotated[
         bool, typer.Option("--pin", help="Pin it: every run that may know it is given it first.")
     ] = False,
@@ -99,11 +112,13 @@ async def remember(
         tags=tuple(tag or ()),
         expires_at=expires_at,
         attribute=attribute,
+        about=None if about_row is None else row_of("about", about_row),
         pinned=pinned,
         run_id=run,
         conversation_id=conversation,
     )
-    return Answer(memory, lambda: [card({"remembered": memory.id, "text": memory.text})])
+    shown = {"remembered": memory.id, "text": memory.text, "note": memory.hint}
+    return Answer(memory, lambda: [card(shown)])
 
 
 async def forget(at: Session, memory_id: MemoryId, version: Version = None) -> Answer:
@@ -173,6 +188,7 @@ async def show(at: Session, memory_id: MemoryId) -> Answer:
         "category": memory.category,
         "tags": ", ".join(memory.tags),
         "about": (about(memory) or "").removeprefix("about "),
+        "note": memory.hint,
         "for": known_to,
         "pinned": "yes" if memory.pinned else "no",
         "version": memory.version,

@@ -72,14 +72,15 @@ async def move(
     version: Version = None,
 ) -> Answer:
     """Move a memory to the user and agent that you name, or with neither to everybody. It gets a new id."""
-    return await _changed(
-        at,
-        "moved to",
+    memory = await at.memoranda.memories.update(
+        at.who,
         memory_id,
-        version,
+        expected_version=version,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
     )
+    there = memory.id == memory_id
+    return await _told(at, "already there" if there else "moved to", memory)
 
 
 async def restore(at: Session, memory_id: MemoryId) -> Answer:

@@ -23,8 +23,10 @@ Version = Annotated[
 
 
 def about(memory: "Memory | Proposal") -> str | None:
-    """The attribute, without the long id that a subject key has before it."""
-    return memory.subject_key and f"about {memory.subject_key.split(':', 2)[-1]}"
+    """The row, and the attribute without the long id that a subject key has before it."""
+    rows = [f"{ref.kind}:{ref.id}" for ref in memory.subject_refs]
+    attribute = [] if memory.subject_key is None else [memory.subject_key.split(":", 2)[-1]]
+    return f"about {', '.join(rows + attribute)}" if rows or attribute else None
 
 
 def labels(memory: "Memory | Proposal") -> str | None:

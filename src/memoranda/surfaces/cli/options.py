@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
 from memoranda.surfaces.cli.help import SHARED_PANEL
+from memoranda.words.errors import Invalid
+
+if TYPE_CHECKING:
+    from memoranda.words.ref import ResourceRef
 
 
 def id_of(shown_by: str) -> Callable[[str], UUID]:
@@ -22,6 +26,16 @@ def id_of(shown_by: str) -> Callable[[str], UUID]:
             ) from None
 
     return read
+
+
+def row_of(field: str, named: str) -> "ResourceRef":
+    """Reads the name of a row, KIND:ID. Raises `Invalid`."""
+    from memoranda.words.ref import ResourceRef
+
+    kind, colon, id_ = named.partition(":")
+    if not (colon and kind.strip() and id_.strip()) or "\0" in named:
+        raise Invalid(f"{named!r} names no row: write --{field} KIND:ID.", field=field)
+    return ResourceRef(kind=kind, id=id_)
 
 
 def time_of(text: str) -> datetime:

@@ -106,7 +106,7 @@ async def _ending(at: Session, proposal: "Proposal") -> list[str]:
     ending = [each.id for each in proposal.merges]
     if proposal.merges and proposal.memory_id is not None:
         ending.append(proposal.memory_id)
-    texts = []
+    texts = [] if proposal.replaces is None else [proposal.replaces.text]
     for memory_id in ending:
         try:
             texts.append((await at.memoranda.memories.get(at.who, memory_id)).text)

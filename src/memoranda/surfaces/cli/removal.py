@@ -56,6 +56,11 @@ def _told(erased: "Erased") -> Answer:
     if erased.quoted_in:
         quoted = ", ".join(map(str, erased.quoted_in))
         lines.append(f"These conversations quote them, and stay for you to decide on: {quoted}")
+    if erased.quoted_in_sections:
+        quoted = ", ".join(map(str, erased.quoted_in_sections))
+        lines.append(f"So do the sections of these users in the dossier: {quoted}")
+    if erased.quoted_in_dossier:
+        lines.append("The dossier quotes them too: see `memoranda dossier show`.")
     if not erased.scrubbed:
         lines.append("The last traces leave the database's files as soon as no reader holds them.")
     return Answer(erased, lambda: [Text(line) for line in lines])

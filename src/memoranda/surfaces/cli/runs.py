@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
+from rich.text import Text
 
 from memoranda.surfaces.cli.documents import parse_json
 from memoranda.surfaces.cli.names import whose
@@ -15,6 +16,10 @@ from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
     from memoranda.briefs.blocks.models import RunBlock
     from memoranda.runs.models import Run
 
@@ -225,6 +230,8 @@ def _says(run: "Run") -> str | None:
 
 def _shown(run: "Run") -> Answer:
     fields = dict(run)
+    if fields.pop("whole") is False:
+        fields |= {"told": "without its input, and not whom it was for: it is another's"}
     if run.result is not None:
         refs = ", ".join(f"{ref.kind}:{ref.id}" for ref in run.result.refs)
         fields |= {"result": run.result.summary, "refs": refs}
@@ -232,6 +239,13 @@ def _shown(run: "Run") -> Answer:
 
 
 def _drawn(block: "RunBlock", *, explain: bool) -> Answer:
-    from memoranda.surfaces.cli.briefs import drawn
+    from memoranda.surfaces.cli.briefs import drawn, rows_of
 
-    return Answer(block, lambda: drawn(block.brief, block.policy, None, everything=explain))
+    def told() -> "Iterator[RenderableType]":
+        if block.pruned:
+            yield Text("The text is no longer kept. This is what it was made of.")
+            yield rows_of(block.brief)
+            return
+        yield from drawn(block.brief, block.policy, None, everything=explain)
+
+    return Answer(block, told)

@@ -11,6 +11,7 @@ from memoranda.surfaces.cli.tables import card, listed
 from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid, NotFound
 from memoranda.words.ref import ResourceRef
+from memoranda.words.text import neutral_line
 
 state = group("Rows of an application's own database, read through its projections.")
 
@@ -37,6 +38,8 @@ async def show_row(
         ref = ResourceRef(kind=kind, id=row_id)
     except ValidationError:
         raise Invalid("A kind and an id name a row: neither may be blank.", field="id") from None
+    if not at.memoranda.state.knows(kind):
+        raise NotFound(await missing_kind(at, kind), kind=kind)
     found = await at.memoranda.state.resolve(at.who, [ref])
     if not found:
         raise NotFound(
@@ -45,3 +48,12 @@ async def show_row(
         )
     row = found[0]
     return Answer(row, lambda: [card({each.column: each.value for each in row.fields})])
+
+
+async def missing_kind(at: Session, kind: str) -> str:
+    """That nobody declared this kind, and which ones there are."""
+    kinds = await at.memoranda.state.kinds(at.who)
+    if not kinds:
+        return "No projections are declared: name their file in MEMORANDA_STATE."
+    declared = ", ".join(each.kind for each in kinds)
+    return f"No projection declares the kind {neutral_line(kind)!r}. There are: {declared}."

@@ -23,7 +23,10 @@ GOES_ON: Final = (
 
 
 async def ingested(at: Session, source: "Source") -> "Source":
-    """Work until `source` has come to its end, here or in another process; it may not be alone in line."""
+    """Work until `source` has come to its end, here or in another process; it may not be alone in line.
+
+    One that waits for its embedder is given back as it is: that may take hours.
+    """
     import asyncio
 
     from memoranda.storage import PLATFORM
@@ -32,15 +35,31 @@ async def ingested(at: Session, source: "Source") -> "Source":
     worker, scope = new_id(), source.organization_id or PLATFORM
     with _told_when_stopped(at, source), _progress(at) as progress:
         task = progress.add_task(cell(source.title).plain, total=None)
-        while source.status == "pending":
+        while source.status == "pending" and waits_for(source) is None:
             claimed = await at.memoranda.knowledge.claim(scope, worker)
             if claimed is None:
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
             else:
                 await at.memoranda.knowledge.ingest(scope, claimed, worker)
             source = await at.memoranda.knowledge.get(at.who, source.id)
+            far = source.progress
+            if far is not None and far.of:
+                progress.update(task, total=far.of, completed=far.done)
         progress.update(task, total=1, completed=1)
     return source
+
+
+def how_far(source: "Source") -> str:
+    """The status of a document in a few words, and how much of it is embedded."""
+    far = source.progress
+    if far is None:
+        return source.status
+    return f"{far.step} ({far.done} of {far.of})" if far.of else far.step
+
+
+def waits_for(source: "Source") -> str | None:
+    """Why a pending document waits, where its embedder has said so."""
+    return None if source.progress is None else source.progress.waits_for
 
 
 @contextmanager

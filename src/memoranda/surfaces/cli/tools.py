@@ -1,12 +1,14 @@
 """`memoranda tools`: what may be called, a call, and what people say of agents' calls."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
+from memoranda.surfaces.cli.approval_rows import lines
+from memoranda.surfaces.cli.finding import catch_up
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, id_of
 from memoranda.surfaces.cli.output import Answer, listing
@@ -15,6 +17,9 @@ from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import room, verb
 from memoranda.words.errors import Invalid
 from memoranda.words.text import clean
+
+if TYPE_CHECKING:
+    from memoranda.tools.models import Approval
 
 ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="A tool's name.")]
 AgentName = Annotated[
@@ -65,6 +70,9 @@ async def call(
     """Call a tool as an agent would, and print what a model would be answered."""
     from memoranda.tools.models import Course
 
+    if tool == "recall":
+        await catch_up(at)
+
     invoked = await at.memoranda.tools.invoke(
         at.who, tool, _parsed(arguments or "{}"), key=key, course=Course(run, conversation)
     )
@@ -114,23 +122,25 @@ async def approvals(
     )
     askers = await whose(at, page.items, nobody="nobody")
     rows = [
-        (entry(_plain(each.arguments or each.answer), each.id), each.tool, asker, each.created_at)
+        (_drawn(each), each.tool, asker, each.decided_at or each.created_at)
         for each, asker in zip(page.items, askers, strict=True)
     ]
-    empty = "No call waits for anybody." if status == "waiting" else f"None is {status}."
-    return page_answer(page, ("@what", "tool", "~asked by", "since"), rows, empty)
+    waits = status == "waiting"
+    empty = "No call waits for anybody." if waits else f"None is {status}."
+    columns = ("@memory" if waits else "@what became of it", "tool", "~asked by")
+    return page_answer(page, (*columns, "since" if waits else "decided"), rows, empty)
 
 
 async def approve(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call be done now."""
     decided = await at.memoranda.tools.approvals.approve(at.who, approval_id)
-    return Answer(decided, lambda: [card({decided.status: decided.id, **(decided.answer or {})})])
+    return Answer(decided, lambda: [_decided(decided)])
 
 
 async def deny(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call not be done."""
     decided = await at.memoranda.tools.approvals.deny(at.who, approval_id)
-    return Answer(decided, lambda: [card({"denied": decided.id, "tool": decided.tool})])
+    return Answer(decided, lambda: [_decided(decided)])
 
 
 async def calls(
@@ -194,9 +204,22 @@ def _parsed(arguments: str) -> Any:
         ) from None
 
 
-def _plain(value: object) -> object:
-    """A value in a line of a card: what has parts as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+def _drawn(approval: "Approval") -> Text:
+    first, *more = lines(approval)
+    about = None if approval.answer is None else approval.memory_id
+    return entry(first, approval.id, *more, about and f"memory {about}")
+
+
+def _decided(approval: "Approval") -> Text:
+    """What was decided, and what came of it."""
+    return card(
+        {
+            approval.status: approval.id,
+            "tool": approval.tool,
+            "memory": approval.memory_id,
+            "what came of it": lines(approval)[0],
+        }
+    )
 
 
 def register(app: typer.Typer) -> None:

@@ -16,13 +16,16 @@ from starlette.types import Receive, Scope, Send
 from memoranda.app import Memoranda
 from memoranda.surfaces.http import (
     access,
+    agent_files,
     briefs,
     conversations,
     definitions,
     dossier,
     events,
     exchange,
+    files,
     health,
+    instructions,
     knowledge,
     memories,
     proposals,
@@ -51,6 +54,9 @@ ROOMS: Final[tuple[APIRouter, ...]] = (
     tools.routes,
     dossier.routes,
     definitions.routes,
+    instructions.routes,
+    files.routes,
+    agent_files.routes,
     access.routes,
     health.routes,
 )

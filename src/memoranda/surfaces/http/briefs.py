@@ -10,9 +10,10 @@ from memoranda.briefs.models import MOST_TOKENS, ContextBrief
 from memoranda.briefs.service import PublishedPolicy
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
-from memoranda.surfaces.http.pages import LARGEST, Body, Flag, Listing, Number
+from memoranda.surfaces.http.pages import LARGEST, Body, Flag, Listing, Moment, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import (
+    Gone,
     NotFound,
     PolicyRejected,
     ReadOnly,
@@ -47,6 +48,10 @@ class BriefToBuild(Body):
     budget: Number | None = Field(
         default=None, ge=1, le=MOST_TOKENS, description="In tokens, for all."
     )
+    as_of: Moment | None = Field(
+        default=None,
+        description="Build it as of that past time; `times` says of each source whether it can tell of it.",
+    )
     explain: Flag = False
 
 
@@ -58,7 +63,7 @@ class PolicyToPublish(Body):
 
 
 @routes.post("/briefs")
-@raises(NotFound, PolicyRejected, RequiredContextSourceError)
+@raises(NotFound, PolicyRejected, RequiredContextSourceError, Gone)
 async def build_brief(body: BriefToBuild, who: Caller, product: Product) -> ContextBrief:
     """Build a brief: the block of text that a run receives, and its account.
 
@@ -76,6 +81,7 @@ async def build_brief(body: BriefToBuild, who: Caller, product: Product) -> Cont
         run_id=body.run_id,
         conversation=body.conversation,
         budget=body.budget,
+        as_of=body.as_of,
         explain=body.explain,
     )
 

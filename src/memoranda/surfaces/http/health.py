@@ -19,9 +19,14 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """The process can serve: its database answers."""
+    """The process can serve: its database answers.
+
+    `application_database` says whether the application's own could be read when it was last
+    asked. It is left out where none is declared, and nothing but application state waits for it.
+    """
 
     status: Literal["ready"] = "ready"
+    application_database: Literal["answers", "away"] | None = None
 
 
 @routes.get("/healthz")
@@ -30,9 +35,11 @@ async def healthz() -> Health:
     return Health()
 
 
-@routes.get("/readyz")
+@routes.get("/readyz", response_model_exclude_none=True)
 @raises(StorageBusy, StorageUnavailable)
 async def readyz(product: Product) -> Readiness:
     """Say that the database answers."""
     await product.access.organization(product.owner)
-    return Readiness()
+    if not product.state.declared:
+        return Readiness()
+    return Readiness(application_database="away" if product.state.fault else "answers")

@@ -6,8 +6,17 @@ from uuid import UUID
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 
-from memoranda.knowledge.errors import DocumentTooLarge
-from memoranda.knowledge.models import SearchAnswer, Source, SourceKind, SourceStatus
+from memoranda.knowledge.errors import (
+    BinaryFile,
+    BrokenTranscript,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedDocument,
+    UnknownModel,
+    UnsupportedDocument,
+    WrongKind,
+)
+from memoranda.knowledge.models import ModelStatus, SearchAnswer, Source, SourceKind, SourceStatus
 from memoranda.knowledge.service import MOST_LISTED, MOST_RESULTS, MOST_SOURCES
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
@@ -18,6 +27,15 @@ from memoranda.words.errors import Conflict, Invalid, ReadOnly
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/knowledge", tags=["knowledge"], route_class=Operation)
+
+LONGEST_MODEL: Final = 200
+OfPlatform = Annotated[bool, Query(description="Of the platform's documents; the operator's.")]
+
+MISFITS: Final = (
+    *(BinaryFile, BrokenTranscript, EmptyDocument),
+    *(EncryptedDocument, UnsupportedDocument, WrongKind),
+)
+"""Why bytes don't take the place of a ready document, as far as a look at them tells."""
 
 FIELDS: Final = ("file", "kind", "title", "uri", "object_key", "summary", "platform")
 
@@ -35,6 +53,14 @@ class Described(Body):
     summary: str | None
 
 
+class SwitchToMake(Body):
+    """The model to switch to; `none` is words alone. With `force`, what fails under it does without."""
+
+    model: str = Field(min_length=1, max_length=LONGEST_MODEL)
+    force: Flag = False
+    platform: Flag = False
+
+
 class SearchToDo(Body):
     """What to look for, and where."""
 
@@ -46,7 +72,7 @@ class SearchToDo(Body):
 
 
 @routes.post("/sources", status_code=202)
-@raises(Conflict, DocumentTooLarge, ReadOnly)
+@raises(Conflict, DocumentTooLarge, ReadOnly, *MISFITS)
 async def add_source(
     request: Request,
     who: Caller,
@@ -145,3 +171,32 @@ async def search_knowledge(body: SearchToDo, who: Caller, product: Product) -> S
         include_platform=body.include_platform,
         source_ids=body.source_ids,
     )
+
+
+@routes.get("/model")
+@raises(ReadOnly)
+async def get_model(who: Caller, product: Product, *, platform: OfPlatform = False) -> ModelStatus:
+    """Say which model's vectors answer searches, and how far a switch to the next one is."""
+    return await product.knowledge.model(who, platform=platform)
+
+
+@routes.post("/model", status_code=202)
+@raises(ReadOnly, UnknownModel)
+async def switch_model(body: SwitchToMake, who: Caller, product: Product) -> ModelStatus:
+    """Begin to switch to another model, or go on. GET it to see how far it is."""
+    status = await product.knowledge.switch_model(
+        who, body.model, platform=body.platform, force=body.force
+    )
+    product.worker.wake()
+    return status
+
+
+@routes.delete("/model")
+@raises(ReadOnly)
+async def cancel_switch(
+    who: Caller, product: Product, *, platform: OfPlatform = False
+) -> ModelStatus:
+    """Leave the model that serves as it is, and no other to come."""
+    status = await product.knowledge.cancel_switch(who, platform=platform)
+    product.worker.wake()
+    return status

@@ -47,12 +47,14 @@ def _in_utc(time: datetime) -> datetime:
     try:
         return time.astimezone(UTC)
     except OverflowError:
-        raise ValueError("Input is outside of the years that can be kept") from None
+        raise ValueError("This is outside of the years that can be kept.") from None
 
 
 def _written(time: object) -> object:
     if not is_written_time(time):
-        raise ValueError("Input should be a date and time with its zone, as a text")
+        raise ValueError(
+            "This must be a date and time with its zone, such as 2027-01-31T09:00:00Z."
+        )
     return time
 
 

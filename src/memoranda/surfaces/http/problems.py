@@ -41,6 +41,7 @@ STATUS_BY_CODE: Final[Mapping[str, int]] = {
     "too_many_requests": 429,
     "too_often": 429,
     "internal_error": 500,
+    "file_too_large": 422,
 }
 
 RETRY_SECONDS: Final = 1

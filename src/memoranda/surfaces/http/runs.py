@@ -17,6 +17,7 @@ from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import (
     Conflict,
     Erased,
+    Gone,
     NotFound,
     PolicyRejected,
     ReadOnly,
@@ -124,7 +125,7 @@ async def list_runs(
 
 @routes.get("/runs/{run_id}")
 async def get_run(run_id: UUID, who: Caller, product: Product) -> Run:
-    """Get a run."""
+    """Get a run: whole, or as far as a brief may tell of it where it is another's."""
     return await product.runs.get(who, run_id)
 
 
@@ -164,7 +165,7 @@ async def cancel_run(run_id: UUID, who: Caller, product: Product) -> Run:
 
 
 @routes.post("/runs/{run_id}/brief")
-@raises(NotFound, PolicyRejected, ReadOnly, RequiredContextSourceError, Erased)
+@raises(NotFound, PolicyRejected, ReadOnly, RequiredContextSourceError, Gone, Erased)
 async def build_run_block(
     run_id: UUID, body: BriefOfRun, who: Caller, product: Product
 ) -> RunBlock:

@@ -7,6 +7,13 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from memoranda.access.rates.service import Rate, TooManyRequests
+from memoranda.files.errors import (
+    FileChanged,
+    FileProposalsFull,
+    FileTooLarge,
+    SecretFound,
+    UnknownFile,
+)
 from memoranda.memories.errors import MemoriesFull, StaleVersion
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
@@ -16,6 +23,7 @@ from memoranda.surfaces.http.rates import counted
 from memoranda.tools.errors import (
     ApprovalsFull,
     KeyReused,
+    NotInSpaces,
     ToolDenied,
     TooManyToolCalls,
     UnknownTool,
@@ -26,7 +34,6 @@ from memoranda.tools.models import (
     ApprovalStatus,
     Course,
     Decision,
-    Effect,
     ToolCall,
     ToolOffer,
     ToolPolicy,
@@ -170,7 +177,7 @@ async def list_spaces(
 
 
 @routes.put("/spaces")
-@raises(NotFound, UnknownTool, WriterNeedsAgent, ReadOnly)
+@raises(NotFound, UnknownTool, WriterNeedsAgent, NotInSpaces, ReadOnly)
 @counted(Rate.MEMORY_WRITES)
 async def publish_space(body: Published, who: Caller, product: Product) -> ToolSpace:
     """Let a node of a workflow call tools; published again, it keeps its memories."""
@@ -202,6 +209,11 @@ async def withdraw_space(space_id: UUID, who: Caller, product: Product) -> Respo
     Erased,
     TooManyToolCalls,
     ApprovalsFull,
+    UnknownFile,
+    FileChanged,
+    FileTooLarge,
+    FileProposalsFull,
+    SecretFound,
     TooManyRequests,
     ReadOnly,
 )
@@ -214,8 +226,7 @@ async def call_tool(
     idempotency_key: IdempotencyKey = None,
 ) -> Answered:
     """Call a tool, once for each idempotency key."""
-    rate = Rate.MEMORY_WRITES if product.tools.effect_of(tool) is Effect.WRITES else Rate.LISTS
-    await product.rates.count(who, rate)
+    await product.rates.count(who, product.tools.rate_of(tool))
     answer, replayed = await product.tools.invoke(
         who,
         tool,

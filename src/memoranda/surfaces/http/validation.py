@@ -4,41 +4,34 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from memoranda.words.errors import Invalid
+from memoranda.words.shape import misshapen
+from memoranda.words.text import neutral_line
 
 MOST_ERRORS: Final = 20
+MOST_TOLD: Final = 3
+"""How many faults the sentence itself tells; `errors` holds more."""
 LONGEST_STEP: Final = 80
-
-# Where pydantic's own sentence quotes a piece of the input.
-_QUOTING: Final[Mapping[str, str]] = {
-    "uuid_parsing": "Input should be a UUID.",
-    "datetime_from_date_parsing": "Input should be a date and time with its zone.",
-    "datetime_parsing": "Input should be a date and time with its zone.",
-    "union_tag_invalid": "Input names a kind that does not exist.",
-}
 
 
 def refusal_of(found: Sequence[Mapping[str, Any]]) -> Invalid:
     """Make one refusal of what a validation found; `errors` holds each place and sentence."""
     errors = [
-        {"path": path_of(entry), "message": message_of(entry)} for entry in found[:MOST_ERRORS]
+        {"path": path_of(entry), "message": misshapen(entry)} for entry in found[:MOST_ERRORS]
     ]
-    places = ", ".join(".".join(map(str, error["path"])) for error in errors[:3])
-    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    return Invalid(
-        f"The request does not have the shape that this route reads, at {places}{more}. "
-        "Correct it and send it again.",
-        errors=errors,
-    )
+    told = " ".join(f"{_place(each['path'])}: {each['message']}" for each in errors[:MOST_TOLD])
+    more = f" And {len(found) - MOST_TOLD} more." if len(found) > MOST_TOLD else ""
+    return Invalid(f"The request is not right. {told}{more}", errors=errors)
 
 
 def path_of(entry: Mapping[str, Any]) -> list[str | int]:
-    """Where it is, such as `["body", "sources", 0, "limit"]`; an endless name is cut."""
+    """Where it is, such as `["body", "sources", 0, "limit"]`; an endless or hostile name is made harmless."""
     return [
-        step if isinstance(step, int) else str(step)[:LONGEST_STEP] for step in entry.get("loc", ())
+        step if isinstance(step, int) else neutral_line(str(step)[:LONGEST_STEP])
+        for step in entry.get("loc", ())
     ]
 
 
-def message_of(entry: Mapping[str, Any]) -> str:
-    """What should be there instead, as a sentence."""
-    message = _QUOTING.get(entry["type"]) or str(entry["msg"]).removeprefix("Value error, ")
-    return message if message.endswith(".") else f"{message}."
+def _place(path: Sequence[str | int]) -> str:
+    """The field as its sender calls it; of the body as a whole, and of an address, where that is."""
+    names = path[1:] if path[:1] == ["body"] and len(path) > 1 else path
+    return ".".join(map(str, names)) or "request"

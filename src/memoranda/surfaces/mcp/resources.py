@@ -1,6 +1,6 @@
-"""Memories as resources: what can be listed, page by page, and read one at a time.
+"""Memories and context files as resources: what can be listed, page by page, and read one at a time.
 
-They are the tools `list` and `get` by another name, so that one policy and one journal hold for both.
+Memories are the tools `list` and `get` by another name, so that one policy and one journal hold for both.
 """
 
 import json
@@ -18,6 +18,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from memoranda.surfaces.mcp import files
 from memoranda.words.errors import MemorandaError, NotFound
 from memoranda.words.text import one_line
 
@@ -36,39 +37,46 @@ _ID: Final = re.compile(re.escape(URI) + r"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}
 
 
 def templates() -> ListResourceTemplatesResult:
-    """The one shape of address that there is."""
-    only = ResourceTemplate(
+    """The shapes of address that there are."""
+    memory = ResourceTemplate(
         uri_template=TEMPLATE,
         name="memory",
         title="Memory",
         description="One memory as it stands now, by its id, as the tool `get` answers it.",
         mime_type=JSON,
     )
-    return ListResourceTemplatesResult(resource_templates=[only])
+    return ListResourceTemplatesResult(resource_templates=[memory, files.template()])
 
 
 async def listed(room: "Room", cursor: str | None) -> ListResourcesResult:
-    """A page of what the tool `list` shows the caller; nothing where it has no such tool. Raises `MemorandaError`."""
+    """The files that the caller reads, and then page by page what the tool `list` shows it.
+
+    Of either there is nothing where it has no such tool. Raises `MemorandaError`.
+    """
+    first = await files.listed(room) if cursor is None else []
     asked = {"limit": PAGE} if cursor is None else {"limit": PAGE, "cursor": cursor}
     try:
         page, _ = await room.tools.invoke(room.who, "list", asked)
     except MemorandaError as error:
         if error.code not in _NOT_OFFERED:
             raise
-        return ListResourcesResult(resources=[])
+        return ListResourcesResult(resources=first)
     return ListResourcesResult(
-        resources=[_resource(memory) for memory in page["memories"]],
+        resources=[*first, *map(_resource, page["memories"])],
         next_cursor=page["next_cursor"],
     )
 
 
 async def read(room: "Room", uri: str) -> ReadResourceResult:
-    """The memory at `uri`, as the tool `get` answers it.
+    """The memory or file at `uri`, as the tool `get` or `get_context_file` answers it.
 
     Raises `NotFound`, in the same words for what never was, what is forgotten, what is not for
     the caller, and whatever the caller has no such tool for.
     """
+    slug = files.slug_in(uri)
     try:
+        if slug is not None:
+            return await files.read(room, uri, slug)
         memory, _ = await room.tools.invoke(room.who, "get", {"memory_id": _id_in(uri)})
     except NotFound:
         raise _nothing() from None
@@ -89,18 +97,26 @@ def _id_in(uri: str) -> str:
 
 def _nothing() -> NotFound:
     return NotFound(
-        f"There is nothing at this address. A memory is at {TEMPLATE}; list them first."
+        f"There is nothing at this address. A memory is at {TEMPLATE}, and a file at {files.TEMPLATE}; "
+        "list them first."
     )
 
 
 def _resource(memory: Mapping[str, Any]) -> Resource:
     return Resource(
         uri=f"{URI}{memory['id']}",
-        name=memory["id"],
+        name=_title(memory),  # older clients show it, and have no title
         title=_title(memory),
+        description=_described(memory),
         mime_type=JSON,
         annotations=Annotations(last_modified=memory["recorded_at"]),
     )
+
+
+def _described(memory: Mapping[str, Any]) -> str | None:
+    """Whose it is, where one node of a workflow keeps it for itself."""
+    space = memory["space"]
+    return None if space is None else f"A memory of the space {one_line(space)}."
 
 
 def _title(memory: Mapping[str, Any]) -> str:

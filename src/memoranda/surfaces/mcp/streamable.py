@@ -18,7 +18,7 @@ from memoranda.access.rates.service import Rate
 from memoranda.app import Memoranda
 from memoranda.surfaces.mcp.door import Room
 from memoranda.surfaces.mcp.server import make_server
-from memoranda.tools.models import Effect, ToolOffer
+from memoranda.tools.models import ToolOffer
 from memoranda.words.hosts import is_loopback
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class KeyDoor:
 
     async def _count(self, who: Principal, tool: str | None) -> None:
         """Count a request beside those of the routes."""
-        writes = tool is not None and self._memoranda.tools.effect_of(tool) is Effect.WRITES
-        await self._memoranda.rates.count(who, Rate.MEMORY_WRITES if writes else Rate.LISTS)
+        rate = Rate.LISTS if tool is None else self._memoranda.tools.rate_of(tool)
+        await self._memoranda.rates.count(who, rate)
 
 
 class Endpoint:

@@ -10,7 +10,7 @@ from memoranda.memories.heads import store as heads
 from memoranda.runs.store import record_activity
 from memoranda.storage import Row, Transaction
 from memoranda.tools import arguments
-from memoranda.tools.approvals import store
+from memoranda.tools.approvals import showing, store
 from memoranda.tools.approvals.refusing import failed, refusal_of
 from memoranda.tools.errors import ToolDenied, unknown_tool
 from memoranda.tools.models import (
@@ -43,7 +43,15 @@ class NotDone(Exception):
 
 def get(tx: Transaction, who: Principal, approval_id: UUID) -> Approval:
     """An approval that `who` may know. Raises `NotFound`."""
-    return store.shown(_seen(who, approval_id, store.find(tx, approval_id)))
+    found = store.shown(_seen(who, approval_id, store.find(tx, approval_id)))
+    return showing.shown(tx, who, [found])[0]
+
+
+def page(
+    tx: Transaction, who: Principal, status: ApprovalStatus, before: UUID | None, most: int
+) -> list[Approval]:
+    """Approvals of one status that `who` may know, the newest first."""
+    return showing.shown(tx, who, store.page(tx, who, status, before, most))
 
 
 def approve(tx: Transaction, who: Principal, approval_id: UUID, registry: ToolRegistry) -> Approval:
@@ -62,8 +70,8 @@ def approve(tx: Transaction, who: Principal, approval_id: UUID, registry: ToolRe
 def fail(tx: Transaction, who: Principal, approval_id: UUID, refused: MemorandaError) -> Approval:
     """Note that what a person allowed was refused. Raises as `deny` does."""
     row = _waiting(tx, who, approval_id)
-    written = failed(refused, row.id, row.memory_id)
     kept = refusal_of(refused)
+    written = failed(kept, row.id, row.memory_id)
     return _decided(tx, who, row, ApprovalStatus.FAILED, written=written, answer=kept)
 
 

@@ -19,7 +19,7 @@ def refusal_of(refused: MemorandaError) -> Refusal:
     )
 
 
-def failed(refused: MemorandaError, approval_id: UUID, memory_id: UUID | None) -> Written:
+def failed(refused: Refusal, approval_id: UUID, memory_id: UUID | None) -> Written:
     """What the agent is told of a call that a person allowed, and that was refused all the same."""
     version = refused.details.get("version")
     return Written(

@@ -57,7 +57,9 @@ class Approvals:
         wanted = choice_input("status", status, ApprovalStatus)
         listing = f"{wanted} approvals"
         before = read_cursor(listing, cursor)
-        found = await self._storage.read(organization, store.page, who, wanted, before, limit + 1)
+        found = await self._storage.read(
+            organization, deciding.page, who, wanted, before, limit + 1
+        )
         return cut_page(listing, found, limit)
 
     async def get(self, who: Principal, approval_id: UUID) -> Approval:

@@ -8,22 +8,19 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, update
 
 from memoranda.access.models import Principal, Role
-from memoranda.memories import permitted
 from memoranda.runs.events.store import record_event
 from memoranda.storage import Row, Transaction, one_of
 from memoranda.storage.tables import tool_approvals
 from memoranda.tools.errors import ApprovalsFull
-from memoranda.tools.models import Approval, ApprovalStatus, Call, Outcome, Written
-from memoranda.tools.spaces import store as spaces
+from memoranda.tools.models import Approval, ApprovalStatus
 from memoranda.words.errors import NotFound
-from memoranda.words.ids import new_id
 
 a = tool_approvals.c
 INBOX: Final = "tool approvals"
 """What everybody holds who lets a call wait, so that never more wait than may."""
 EVENT: Final = "approval.updated"
 NEWEST: Final = UUID(int=2**128 - 1)
-FIELDS: Final = tuple(Approval.model_fields)
+FIELDS: Final = tuple(name for name in Approval.model_fields if name != "memory")
 SHOWN: Final = tuple(a[name] for name in FIELDS)
 
 
@@ -44,6 +41,16 @@ APPROVAL: Final = select(*SHOWN, a.caller, a.key).where(a.id == bindparam("appro
 # Whoever decides holds the row: the next one waits, and then sees that it is decided.
 HELD: Final = APPROVAL.with_for_update()
 WAITING: Final = select(func.count().label("waiting")).where(a.status == ApprovalStatus.WAITING)
+_SAME: Final = (a.caller == bindparam("of_caller"), a.tool == bindparam("of_tool"))
+WAITING_OF: Final = (
+    select(a.id, a.arguments).where(a.status == ApprovalStatus.WAITING, *_SAME).order_by(a.id)
+)
+DENIED_OF: Final = (
+    select(a.id, a.salt, a.digest, a.decided_at)
+    .where(a.status == ApprovalStatus.DENIED, *_SAME)
+    .where(a.decided_at > bindparam("since"), a.digest.is_not(None))
+    .order_by(a.id.desc())
+)
 INSERT: Final = insert(tool_approvals)
 # What was asked for is needed no more, and is not kept.
 DECIDE: Final = (
@@ -70,46 +77,23 @@ DECIDED_BEFORE: Final = (
 PRUNE: Final = delete(tool_approvals).where(one_of(a.id, "ids"))
 
 
-def wait(tx: Transaction, call: Call, *, caller: str, most: int) -> Written:
-    """Let the call wait for a person; the memory that it is about is one that the caller may change.
-
-    Raises `NotFound`, `Refused` and `Conflict` as changing that memory would, what the tool itself
-    can foresee, and `ApprovalsFull` where `most` wait. Listeners are told.
-    """
-    memory_id, who = call.tool.about(call.arguments), call.who
-    # A space before a memory, and both before the inbox: whoever takes several takes them so.
-    if who.space is not None:
-        spaces.keep(tx, who.space.id)
-    if memory_id is not None:
-        permitted.hold(tx, who, memory_id)
-    call.tool.foresee(tx, who, call.arguments)
-    _check_room(tx, most)
-    row = {
-        "id": new_id(),
-        "tool": call.tool.name,
-        "status": ApprovalStatus.WAITING,
-        "arguments": call.arguments.model_dump(mode="json", exclude_unset=True),
-        "user_id": who.user_id,
-        "agent_id": who.agent_id,
-        "space_id": None if who.space is None else who.space.id,
-        **call.course._asdict(),
-        "memory_id": memory_id,
-        "caller": caller,
-        "key": call.key,
-        "created_at": tx.now,
-    }
+def add(tx: Transaction, row: Mapping[str, Any]) -> None:
+    """Let a call wait, once there is room for it."""
     tx.run(INSERT, **row)
-    tell(tx, who, row["id"], call.tool.name, ApprovalStatus.WAITING)
-    return Written(
-        outcome=Outcome.WAITING,
-        message="This waits for a person, who may let it be done. Go on without waiting.",
-        memory_id=memory_id,
-        approval_id=row["id"],
-    )
 
 
-def _check_room(tx: Transaction, most: int) -> None:
-    tx.lock(INBOX)
+def waiting_of(tx: Transaction, caller: str, tool: str) -> list[Row]:
+    """What waits of this caller's calls of the tool."""
+    return tx.all(WAITING_OF, of_caller=caller, of_tool=tool)
+
+
+def denied_of(tx: Transaction, caller: str, tool: str, since: datetime) -> list[Row]:
+    """Which of this caller's calls of the tool were denied since then, the last one first."""
+    return tx.all(DENIED_OF, of_caller=caller, of_tool=tool, since=since)
+
+
+def check_room(tx: Transaction, most: int) -> None:
+    """Raise `ApprovalsFull` where `most` wait; for whoever holds the inbox."""
     row = tx.one(WAITING)
     if row is not None and row.waiting >= most:
         raise ApprovalsFull(

@@ -9,7 +9,10 @@ from memoranda.tools.models import Answer
 
 
 class ToolMemory(Answer):
-    """A memory as a model is shown it. `score` and `matched` say why it was found."""
+    """A memory as a model is shown it. `score` and `matched` say why it was found.
+
+    `space` names the workflow's node that keeps it for itself, if one does.
+    """
 
     id: UUID
     version: int
@@ -20,6 +23,7 @@ class ToolMemory(Answer):
     attribute: str | None
     pinned: bool
     origin: Origin
+    space: str | None
     expires_at: datetime | None
     created_at: datetime
     recorded_at: datetime
@@ -39,6 +43,7 @@ class ToolMemory(Answer):
             attribute=None if memory.subject_key is None else memory.subject_key.split(":")[-1],
             pinned=memory.pinned,
             origin=memory.origin,
+            space=memory.space,
             expires_at=memory.expires_at,
             created_at=memory.created_at,
             recorded_at=memory.recorded_at,
@@ -68,11 +73,13 @@ class Listed(Answer):
 class Recalled(Answer):
     """Memories that have to do with a question, the best first.
 
-    `semantic` is false where they were found by words alone.
+    `semantic` is false where they were found by words alone; `pending_vectors` counts what you
+    have just remembered and what is found by words alone for a moment more.
     """
 
     memories: list[ToolMemory]
     semantic: bool
+    pending_vectors: int
     next_cursor: str | None
 
 

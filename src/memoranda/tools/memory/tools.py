@@ -1,5 +1,6 @@
 """The memory tool, as it is offered: one tool for each verb."""
 
+from collections.abc import Callable
 from typing import Final
 
 from memoranda.memories.service import Memories
@@ -25,9 +26,14 @@ UPDATE: Final = "Correct a memory. Read it first: you say which version you read
 FORGET: Final = "Forget a memory that is wrong or no longer wanted. Read it first: you say which version you read."
 
 
-def memory_tools(memories: Memories, ways: Ways, *, chars: int) -> list[Tool]:
-    """The verbs of memory as tools; an answer has at most about `chars` characters."""
-    reading, writing = Reading(memories, chars), Writing(ways)
+def memory_tools(
+    memories: Memories, ways: Ways, *, chars: int, hurry: Callable[[], None] = lambda: None
+) -> list[Tool]:
+    """The verbs of memory as tools; an answer has at most about `chars` characters.
+
+    `hurry` is called where a recall waits for vectors, and may wake a worker.
+    """
+    reading, writing = Reading(memories, chars, hurry), Writing(ways, memories.hint_about)
     return [
         Tool(
             name="remember",

@@ -1,5 +1,6 @@
 """What the memory tool writes: each a part of the transaction that also keeps the receipt."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,8 +17,9 @@ from memoranda.memories.candidate import (
     check_future,
     edit_input,
 )
-from memoranda.memories.models import Memory, Origin
+from memoranda.memories.models import Memory, Origin, Proposal
 from memoranda.memories.proposals import inbox
+from memoranda.memories.proposals.inbox import DISCARDED_FOR
 from memoranda.memories.ways import Ways
 from memoranda.storage import Transaction
 from memoranda.tools.memory.inputs import About, Forget, Patch, Remember, Update
@@ -27,15 +29,21 @@ from memoranda.words.ref import ResourceRef
 
 
 class Writing:
-    """The writing half of the memory tool, for given limits and models."""
+    """The writing half of the memory tool, for given limits and models.
 
-    def __init__(self, ways: Ways) -> None:
+    `hint_about` says why no run is ever told of what is about a row, where that is so.
+    """
+
+    def __init__(
+        self, ways: Ways, hint_about: Callable[[ResourceRef | None], str | None] = lambda _: None
+    ) -> None:
         self._ways = ways
+        self._hint_about = hint_about
 
     def remember(self, tx: Transaction, who: Principal, asked: Remember, course: Course) -> Written:
         """Keep it, for whomever the caller is bound to."""
         memory = permitted.remember(tx, who, self._candidate(who, asked, course), self._ways)
-        return _done("It is remembered.", memory)
+        return self._hinted(_done("It is remembered.", memory), asked)
 
     def propose(self, tx: Transaction, who: Principal, asked: Remember, course: Course) -> Written:
         """Put it before a person."""
@@ -47,14 +55,17 @@ class Writing:
                 outcome=Outcome.DROPPED,
                 message="Too many proposals wait for a person, so this one was not kept. Go on without it.",
             )
+        if proposed.outcome == "discarded":
+            return _turned_down(proposed.proposal)
         known = proposed.outcome == "known"
-        return Written(
+        written = Written(
             outcome=Outcome.KNOWN if known else Outcome.PROPOSED,
             message="This is proposed already, and waits for a person."
             if known
             else "This is proposed: it is remembered once a person accepts it. Go on without waiting.",
             proposal_id=proposed.proposal.id,
         )
+        return self._hinted(written, asked)
 
     def update(self, tx: Transaction, who: Principal, asked: Update, course: Course) -> Written:
         """Change what the patch names."""
@@ -95,6 +106,13 @@ class Writing:
         )
         return _done("It is forgotten. A person can restore it for 30 days.", memory)
 
+    def _hinted(self, written: Written, asked: Remember) -> Written:
+        """The answer, and what the caller should know of the row that it named."""
+        hint = self._hint_about(_about(asked.about))
+        if hint is None:
+            return written
+        return written.model_copy(update={"message": f"{written.message} {hint}"})
+
     def _candidate(self, who: Principal, asked: Remember, course: Course) -> Candidate:
         return candidate_input(
             organization_of(who),
@@ -109,6 +127,16 @@ class Writing:
             attribute=asked.attribute,
             about=_about(asked.about),
         )
+
+
+def _turned_down(proposal: Proposal) -> Written:
+    on = "" if proposal.decided_at is None else f" on {proposal.decided_at:%Y-%m-%d}"
+    return Written(
+        outcome=Outcome.DENIED,
+        message=f"A person discarded this{on}. It is put before nobody again for "
+        f"{DISCARDED_FOR.days} days after that: go on without it.",
+        proposal_id=proposal.id,
+    )
 
 
 def author_of(who: Principal, course: Course) -> Author:

@@ -8,7 +8,7 @@ from memoranda.access.roles import Permission, organization_for
 from memoranda.access.store import find_agent, no_agent
 from memoranda.runs.store import record_activity
 from memoranda.storage import Row, Storage, Transaction
-from memoranda.tools.models import DEFAULTS, Decision, Effect, Tool, ToolPolicy
+from memoranda.tools.models import Decision, Effect, Tool, ToolPolicy
 from memoranda.tools.policies import store
 from memoranda.tools.registry import ToolRegistry
 from memoranda.words.cursor import read_cursor
@@ -112,7 +112,7 @@ def _default(agent_id: UUID, tool: Tool) -> ToolPolicy:
     return ToolPolicy(
         agent_id=agent_id,
         tool=tool.name,
-        decision=DEFAULTS[tool.effect],
+        decision=tool.default,
         set_by=None,
         set_at=None,
     )

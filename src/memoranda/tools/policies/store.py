@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, delete, select
 from memoranda.access.models import Principal, Role
 from memoranda.storage import Row, Transaction, one_of, upsert
 from memoranda.storage.tables import tool_policies
-from memoranda.tools.models import DEFAULTS, Decision, Tool, ToolPolicy
+from memoranda.tools.models import Decision, Tool, ToolPolicy
 
 p = tool_policies.c
 BEGINNING: Final = UUID(int=0)
@@ -38,7 +38,7 @@ def decision(tx: Transaction, who: Principal, tool: Tool) -> Decision:
     if who.role is not Role.AGENT:
         return Decision.ALLOW
     row = tx.one(DECISION, agent=who.agent_id, named=tool.name)
-    return DEFAULTS[tool.effect] if row is None else Decision(row.decision)
+    return tool.default if row is None else Decision(row.decision)
 
 
 def put(tx: Transaction, policy: ToolPolicy) -> None:

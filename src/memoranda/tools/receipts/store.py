@@ -1,8 +1,5 @@
 """The SQL of receipts."""
 
-import hashlib
-import hmac
-import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -13,13 +10,13 @@ from sqlalchemy import bindparam, delete, func, select, update
 from memoranda.access.models import Principal
 from memoranda.storage import Row, StorageBusy, Transaction, contains, insert_or_ignore, one_of
 from memoranda.storage.tables import tool_receipts
+from memoranda.tools.digests import is_of, salted
 from memoranda.tools.errors import KeyReused
 from memoranda.tools.models import Written
 from memoranda.words.errors import Erased
 
 AT_ONCE: Final = 1_000
 """How many receipts one prune deletes at most, give or take those of one moment."""
-_SALT_BYTES: Final = 16
 
 c = tool_receipts.c
 _ITS: Final = (c.caller == bindparam("of_caller"), c.key == bindparam("under"))
@@ -85,13 +82,13 @@ def settle(
 
     `about` is the memory that it named. What a proposal may become has the proposal's id.
     """
-    salt = secrets.token_bytes(_SALT_BYTES)
+    salt, digest = salted(asked)
     tx.send(
         SETTLE,
         of_caller=caller,
         under=key,
         with_salt=salt,
-        asked=_digest(salt, asked),
+        asked=digest,
         answered=written.model_dump(mode="json"),
         about=written.memory_id or written.proposal_id or about,
     )
@@ -134,14 +131,9 @@ def _answered(row: Row, asked: bytes) -> Written:
             "This very key was used before, and what its call was about has been erased since. "
             "Nothing was done again. Use a new key for a new call."
         )
-    if not hmac.compare_digest(row.digest, _digest(row.salt, asked)):
+    if not is_of(row.salt, row.digest, asked):
         raise KeyReused(
             "This idempotency key was used for another call. Use a new key for a new call, and the "
             "same one only to try the same call again."
         )
     return Written.model_validate(row.answer)
-
-
-def _digest(salt: bytes, asked: bytes) -> bytes:
-    """What stands for what was asked; of a short text no other digest of the same is like it."""
-    return hmac.digest(salt, asked, hashlib.sha256)

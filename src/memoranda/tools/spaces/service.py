@@ -10,7 +10,7 @@ from memoranda.access.store import check_subject
 from memoranda.runs.store import record_activity
 from memoranda.storage import Storage, Transaction
 from memoranda.tools.models import ToolSpace
-from memoranda.tools.nodes import check_writers
+from memoranda.tools.nodes import check_spaces, check_writers
 from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.spaces import store
 from memoranda.tools.spaces.spelling import id_input, spelled
@@ -45,7 +45,8 @@ class ToolSpaces:
 
         Published again, it keeps its id and its memories and takes the new tools and agent; its
         keys of another agent are revoked. One that was withdrawn finds its memories again.
-        Raises `WriterNeedsAgent` where a tool writes and no agent is named, `NotFound`
+        Raises `WriterNeedsAgent` where a tool writes and no agent is named, `NotInSpaces` for a tool
+        that no space can call, `NotFound`
         for an unknown tool or agent, `Invalid` and `OverLimit` with the field.
         """
         organization = organization_for(who, Permission.MANAGE_TOOLS)
@@ -96,6 +97,7 @@ class ToolSpaces:
         known = [self._registry.tool(name) for name in dict.fromkeys(tools)]
         if not known:
             raise Invalid("A space calls tools: name at least one.", field="tools")
+        check_spaces(known, field="tools")
         check_writers("space", known, agent_id, field="agent_id")
         return [tool.name for tool in known]
 

@@ -15,7 +15,8 @@ from memoranda.words.ids import new_id
 
 s = tool_spaces.c
 END: Final = UUID(int=2**128 - 1)
-_SPACE: Final = select(*[s[name] for name in ToolSpace.model_fields], s.space)
+_FIELDS: Final = tuple(name for name in ToolSpace.model_fields if name != "name")
+_SPACE: Final = select(*[s[name] for name in _FIELDS], s.space)
 
 PUBLISH: Final = upsert(
     tool_spaces, ["organization_id", "space"], set_=["agent_id", "tools", "published_at"]
@@ -102,7 +103,7 @@ def _found(space_id: UUID, row: Row | None) -> Row:
 
 def _shown(row: Row) -> ToolSpace:
     values = row._asdict()
-    del values["space"]
+    values["name"] = values.pop("space")
     return ToolSpace.model_validate(values)
 
 

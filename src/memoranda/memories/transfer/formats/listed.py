@@ -17,6 +17,7 @@ _DATED: Final = re.compile(
     rf"\s*(?:\[\s*(?:({_DATE})|{_UNDATED})\s*\]|({_DATE})(?=\s*[-–—:]\s))\s*(?:[-–—:.]\s*)?(?=\S)",
     re.IGNORECASE,
 )
+_CLAUDES: Final = re.compile(rf"\s*\[\s*(?:{_DATE}|{_UNDATED})\s*\]\s*[-–—]\s", re.IGNORECASE)
 _SENTENCE_ENDS: Final = ".!?…。！？)\"'”’」"
 _BLANK: Final = re.compile(r"\s*(?:(?:[-*_]\s*){3,})?")
 _HEADING: Final = re.compile(r"\s*(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]+?):?\*\*:?|__([^_]+?):?__:?)\s*")
@@ -34,6 +35,16 @@ class Piece(NamedTuple):
 def looks_dated(text: str) -> bool:
     """Whether it has lines such as `[2026-01-02] - text`."""
     return any(_dated(line)[1] is not None for _, line in _lines(text[:20_000]))
+
+
+def looks_as_claude_writes(text: str) -> bool:
+    """Whether most lines that have a date have it as Claude is asked to write it: `[2026-01-02] - text`.
+
+    In other lists the date stands behind a bullet or a number, or without the dash.
+    """
+    lines = [_unmarked(line) for _, line in _lines(text[:20_000])]
+    dated = [line for line in lines if _dated(line)[1] is not None]
+    return sum(map(bool, map(_CLAUDES.match, dated))) * 2 > len(dated)
 
 
 def read(text: str) -> Read:
@@ -76,7 +87,7 @@ def pieces(text: str) -> Iterator[Piece]:
         elif not blank and begun is not None:
             begun = begun._replace(text=f"{begun.text}\n{line.strip()}")
         elif not blank:
-            rest, written = _dated(_BULLET.sub("", line, count=1))
+            rest, written = _dated(_unmarked(line))
             begun = Piece(number, rest.strip(), heading, fields.time(written))
     if begun is not None:
         yield begun
@@ -95,6 +106,12 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _opens(line: str) -> bool:
     return bool(_BULLET.match(line)) or _dated(line)[1] is not None
+
+
+def _unmarked(line: str) -> str:
+    """The line without the bullet or number that it begins with; what looks like one further on is text."""
+    found = _BULLET.match(line)
+    return line if found is None else line[found.end() :]
 
 
 def _dated(line: str) -> tuple[str, str | None]:

@@ -74,7 +74,7 @@ def record_of(line: int, value: object, owner: str | None = None) -> Entry | Unr
     if not isinstance(value, dict):
         return Unread(line, fields.INVALID, "This record is no object.")
     if fields.text(value.get("state")) in GONE:
-        return Passed(line)
+        return Passed(line, str(fields.text(value.get("state"))))
     said = text_of(value)
     if said is None:
         return Unread(line, fields.INVALID, "memory: There is no text in this record.")

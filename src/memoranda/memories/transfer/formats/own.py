@@ -146,7 +146,7 @@ def read(line: int, written: str) -> Entry | Unread | Passed:
     except ValidationError as error:
         return _unread(line, error)
     if isinstance(found, RevisionLine):
-        return Passed(line)
+        return Passed(line, "history")
     try:
         about = None if found.about is None else ResourceRef(**dict(found.about))
     except ValidationError:

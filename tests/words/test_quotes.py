@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.conversations.quotes import Quotes
+from memoranda.words.quotes import Quotes
 from memoranda.words.text import fold, one_line
 
 WORDS = st.sampled_from(["a", "b", "ab", "tea", "Tea", "茶", "straße", " ", "\n", "\t ", "."])

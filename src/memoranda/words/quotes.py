@@ -1,16 +1,15 @@
-"""Whether a message quotes one of many texts. Pure."""
+"""Whether a value quotes one of many texts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from memoranda.conversations.models import Content
 from memoranda.words.text import fold, one_line
 
 
 class Quotes:
-    """Texts to be found in messages, whatever the case and the whitespace there.
+    """Texts to be found in values of strings, whatever the case and the whitespace there.
 
-    Many cost little more than one: of most texts, a word is looked for among the message's
+    Many cost little more than one: of most texts, a word is looked for among the value's
     words first.
     """
 
@@ -18,7 +17,7 @@ class Quotes:
         self._by_word: defaultdict[str, list[str]] = defaultdict(list)
         self._bare: list[str] = []
         for text in {_plain(text) for text in texts} - {""}:
-            # Between two others, a word stands in a message as it stands in the text.
+            # Between two others, a word stands in a value as it stands in the text.
             if inner := text.split(" ")[1:-1]:
                 self._by_word[max(inner, key=len)].append(text)
             else:
@@ -27,9 +26,9 @@ class Quotes:
     def __bool__(self) -> bool:
         return bool(self._by_word or self._bare)
 
-    def are_in(self, content: Content) -> bool:
-        """Whether any of the texts stands in one of the content's strings."""
-        return any(self._stand_in(_plain(said)) for said in _strings(content))
+    def are_in(self, value: object) -> bool:
+        """Whether any of the texts stands in one of the strings of the value, a JSON one."""
+        return any(self._stand_in(_plain(said)) for said in _strings(value))
 
     def _stand_in(self, said: str) -> bool:
         if any(text in said for text in self._bare):
@@ -42,12 +41,12 @@ def _plain(text: str) -> str:
     return one_line(fold(text))
 
 
-def _strings(content: object) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, dict):
-        for part in content.values():
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
             yield from _strings(part)
-    elif isinstance(content, list):
-        for part in content:
+    elif isinstance(value, list):
+        for part in value:
             yield from _strings(part)

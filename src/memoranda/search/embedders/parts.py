@@ -4,25 +4,29 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memoranda.search.embedders.asking import ask, is_away
 from memoranda.search.embedders.port import Embedder
-from memoranda.search.vectors.matrix import pack
 from memoranda.words.errors import Unavailable
 
 MOST_CALLS: Final = 24
 """Enough to find three bad texts among 64; more of them say that it is not the texts."""
 
+Made = NDArray[np.float32] | None
+
 
 class Parts(NamedTuple):
-    """One vector per text, None where there is none, and the last thing that went wrong."""
+    """One row per text, None where there is none, and the last thing that went wrong."""
 
-    vectors: list[bytes | None]
+    rows: list[Made]
     failure: Unavailable | None
 
 
 async def embed_in_parts(embedder: Embedder, texts: Sequence[str], *, within_s: float) -> Parts:
     """Embed texts together, and where that fails for what they say, in ever smaller parts."""
-    vectors: list[bytes | None] = [None] * len(texts)
+    made: list[Made] = [None] * len(texts)
     failure: Unavailable | None = None
     left = [(0, len(texts))]
     end = asyncio.get_running_loop().time() + within_s
@@ -40,5 +44,5 @@ async def embed_in_parts(embedder: Embedder, texts: Sequence[str], *, within_s: 
             middle = (start + stop) // 2
             left += [(middle, stop), (start, middle)] if stop - start > 1 else []
         else:
-            vectors[start:stop] = pack(rows)
-    return Parts(vectors, failure)
+            made[start:stop] = list(rows)
+    return Parts(made, failure)

@@ -1,0 +1,1 @@
+"""Changes of files that wait for a person."""

@@ -1,0 +1,1 @@
+"""What files said before: how long it is kept, and how it is read."""

@@ -1,0 +1,1 @@
+"""Finds credentials in a text before it is kept."""

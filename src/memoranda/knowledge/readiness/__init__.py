@@ -1,0 +1,1 @@
+"""Which documents are ready under which model."""

@@ -1,0 +1,1 @@
+"""Earlier runs as they stood at a past time."""

@@ -1,0 +1,1 @@
+"""Which skills an agent is bound to."""
