@@ -29,7 +29,13 @@ async def everything(api: Api, rows: Rows) -> dict[str, Any]:
 
 
 def said_in(response: httpx.Response) -> Any:
-    return response.text if name_of(response) in {STREAM, LINES} else response.json()
+    """What an answer tells, but for when it was measured: that is each call's own."""
+    if name_of(response) in {STREAM, LINES}:
+        return response.text
+    said = response.json()
+    if isinstance(said, dict):
+        said.pop("measured_at", None)
+    return said
 
 
 def name_of(response: httpx.Response) -> str:
