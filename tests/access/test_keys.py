@@ -1,5 +1,6 @@
 """What a key looks like, and what is kept of it."""
 
+from itertools import count
 from uuid import UUID
 
 import pytest
@@ -52,6 +53,7 @@ def test_the_digest_covers_the_organization_too() -> None:
         "mk_platform_" + "\ud800" * 43,
         "x" * 100_000,
     ],
+    ids=count(),  # keys are made anew each time, and names of tests are to stay
 )
 def test_what_no_key_looks_like_names_nobody(garbled: str) -> None:
     assert scope_of(garbled) is None

@@ -105,23 +105,36 @@ REPEAT: Final = (
     )
 )
 
-CHUNKS: Final = (
-    select(
-        knowledge_chunks.c.id,
-        knowledge_chunks.c.source_id,
-        knowledge_chunks.c.ordinal,
-        knowledge_chunks.c.external_id,
-        knowledge_sources.c.title,
-        knowledge_chunks.c.place,
-        knowledge_chunks.c.speaker,
-        knowledge_chunks.c.at,
-        knowledge_chunks.c.text,
-    )
-    .join(knowledge_sources, knowledge_chunks.c.source_id == knowledge_sources.c.id)
+# Each chunk asks for its own source. As a join, SQLite, which knows no sizes, begins with all sources of
+# the scope and looks for every place in each of them.
+_ITS_SOURCE = (
+    select(knowledge_sources.c.id)
     .where(
+        knowledge_sources.c.id == knowledge_chunks.c.source_id,
         knowledge_sources.c.status == "ready",
-        one_of_pairs(knowledge_chunks.c.source_id, knowledge_chunks.c.ordinal, "places"),
     )
+    .correlate(knowledge_chunks)
+    .scalar_subquery()
+)
+_ITS_TITLE = (
+    select(knowledge_sources.c.title)
+    .where(knowledge_sources.c.id == knowledge_chunks.c.source_id)
+    .correlate(knowledge_chunks)
+    .scalar_subquery()
+)
+CHUNKS: Final = select(
+    knowledge_chunks.c.id,
+    knowledge_chunks.c.source_id,
+    knowledge_chunks.c.ordinal,
+    knowledge_chunks.c.external_id,
+    _ITS_TITLE.label("title"),
+    knowledge_chunks.c.place,
+    knowledge_chunks.c.speaker,
+    knowledge_chunks.c.at,
+    knowledge_chunks.c.text,
+).where(
+    knowledge_chunks.c.source_id == _ITS_SOURCE,
+    one_of_pairs(knowledge_chunks.c.source_id, knowledge_chunks.c.ordinal, "places"),
 )
 
 
