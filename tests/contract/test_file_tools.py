@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -71,19 +72,27 @@ async def test_a_file_that_is_read_on_demand_is_told_as_data(
         assert "Ada leads." in text
 
 
-async def test_a_file_that_is_always_loaded_is_only_pointed_to(
+async def test_a_run_is_only_pointed_to_a_file_that_is_always_loaded(
     memoranda: Memoranda, acme: Tenant
 ) -> None:
     file = await written(memoranda.files, acme.owner, "voice", "Short and warm.")
-    told = (await call(memoranda, acme.key_of(acme.scout), "get_context_file", slug="voice")).answer
-    assert told is not None
-    assert (told["text"], told["hash"]) == (None, file.hash)
-    assert "already" in told["note"]
-    assert "Short" not in str(told)
+    scout = acme.key_of(acme.scout)
+    course = Course(run_id=(await memoranda.runs.create(scout)).id)
+
+    async def told(course: Course) -> dict[str, Any]:
+        result = await memoranda.tools.call(
+            scout, "get_context_file", {"slug": "voice"}, course=course
+        )
+        assert result.answer is not None
+        return result.answer
+
+    pointed = await told(course)
+    assert (pointed["text"], pointed["hash"]) == (None, file.hash)
+    assert "already" in pointed["note"]
+    assert "Short" not in str(pointed)
+    assert "Short and warm." in (await told(Course()))["text"], "nobody gave it anything"
     await memoranda.files.set_load_mode(acme.owner, "voice", LoadMode.ON_DEMAND)
-    told = (await call(memoranda, acme.key_of(acme.scout), "get_context_file", slug="voice")).answer
-    assert told is not None
-    assert "Short and warm." in told["text"]
+    assert "Short and warm." in (await told(course))["text"]
 
 
 @pytest.mark.parametrize("slug", ["tone", "CLAUDE.md", "../voice", "", "voice\u200b"])

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -69,6 +70,7 @@ def find_bundled() -> Bundled | None:
     return Bundled(Path(folders[0]) / "model.onnx") if folders else None
 
 
+@cache  # one for the process: it is only read, and reading it in takes a fifth of a second
 def _load(weights: Path) -> minilm.MiniLM:
     try:
         data = weights.read_bytes()

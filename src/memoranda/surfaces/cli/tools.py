@@ -7,6 +7,7 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
+from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.approval_rows import lines
 from memoranda.surfaces.cli.finding import catch_up
 from memoranda.surfaces.cli.names import whose
@@ -134,7 +135,8 @@ async def approvals(
 async def approve(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call be done now."""
     decided = await at.memoranda.tools.approvals.approve(at.who, approval_id)
-    return Answer(decided, lambda: [_decided(decided)])
+    exit_code = exits.UNSUCCESSFUL if decided.status == "failed" else exits.DONE
+    return Answer(decided, lambda: [_decided(decided)], exit_code)
 
 
 async def deny(at: Session, approval_id: ApprovalId) -> Answer:

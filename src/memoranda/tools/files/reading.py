@@ -17,7 +17,7 @@ LOADED: Final = (
 
 
 class FileText(Answer):
-    """A file. `text` is what it says, within a fence; of a file that you have already it is null, and `note` says so."""
+    """A file. `text` is what it says, within a fence; of one that your run was given already it is null, and `note` says so."""
 
     slug: str
     title: str
@@ -33,8 +33,12 @@ class Reading:
     def __init__(self, files: Files) -> None:
         self._files = files
 
-    async def get(self, who: Principal, asked: GetContextFile, _course: Course) -> FileText:
-        """A file of the organization that is read on demand, or one of the agent's own, whole."""
+    async def get(self, who: Principal, asked: GetContextFile, course: Course) -> FileText:
+        """A file of the organization, or one of the agent's own, whole.
+
+        In the course of a run, one that is always loaded is pointed to: its instructions hold it.
+        Who calls outside of a run was given nothing.
+        """
         if asked.slug in set(AgentFile) and who.role is Role.AGENT and who.space is None:
             return _text(await self._files.get(who, asked.slug, agent=who.agent_id))
         if asked.slug not in set(WorkspaceFile):
@@ -42,7 +46,8 @@ class Reading:
         # A space has no files of its own: what its role may read, it may read.
         reader = who.model_copy(update={"space": None})
         file = await self._files.get(reader, asked.slug)
-        return _pointer(file) if file.load_mode is LoadMode.ALWAYS else _text(file)
+        given = course.run_id is not None and file.load_mode is LoadMode.ALWAYS
+        return _pointer(file) if given else _text(file)
 
 
 def _text(file: ContextFile) -> FileText:
