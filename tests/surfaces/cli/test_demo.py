@@ -24,7 +24,7 @@ def value(shown: Ended) -> Any:
 
 def test_the_demo_takes_in_the_projects_own_documentation(value: Any) -> None:
     titles = {each["title"] for each in value["documents"]}
-    assert {"README.md", "cli.md"} <= titles
+    assert titles == {"README.md", *demo.GUIDES}
     assert {each["status"] for each in value["documents"]} == {"ready"}
 
 

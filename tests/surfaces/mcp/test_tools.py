@@ -73,9 +73,9 @@ async def test_an_owner_is_offered_every_tool_as_it_says_of_itself(connect: Conn
         assert tool.output_schema["type"] == "object"
         Draft202012Validator(tool.input_schema)
         Draft202012Validator(tool.output_schema)
-        writes = name in {"remember", "update", "forget"}
-        assert tool.annotations.read_only_hint is not writes
-        assert tool.annotations.destructive_hint is (name in {"update", "forget"})
+        changes = name in {"update", "forget", "update_context_file", "update_notes"}
+        assert tool.annotations.read_only_hint is not (changes or name == "remember")
+        assert tool.annotations.destructive_hint is changes
         assert tool.annotations.open_world_hint is False
 
 
@@ -281,9 +281,7 @@ async def test_an_agent_that_may_not_call_a_tool_reads_nothing_by_its_other_name
         assert await _unread(client, file.uri) == nothing
 
 
-async def test_a_file_is_read_as_data_and_one_that_is_there_already_is_pointed_to(
-    connect: Connect, two: Two
-) -> None:
+async def test_a_file_is_read_as_data(connect: Connect, two: Two) -> None:
     async with Memoranda.open(two.url, migrate=False) as product:
         owner, files = two.acme.owner, product.files
         for name, agent in (("people", None), ("voice", None), ("NOTES.md", two.acme.scout.id)):
@@ -298,7 +296,7 @@ async def test_a_file_is_read_as_data_and_one_that_is_there_already_is_pointed_t
         assert "people says." in told["people"]
         assert told["people"].startswith('<memoranda-file name="people">')
         assert told["people"].count("</memoranda-file>") == 1
-        assert "says." not in told["voice"]
+        assert "voice says." in told["voice"], "outside of a run nothing was given beforehand"
         assert "NOTES.md says." in told["NOTES.md"]
     async with connect("anna") as client:
         await _unread(client, "memoranda://files/NOTES.md")

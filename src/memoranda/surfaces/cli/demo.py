@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from memoranda.memories.models import MemorySearch, Recall
 
 QUERY: Final = "How does Memoranda decide what fits into a brief, and what happens to the rest?"
+GUIDES: Final = ("briefs.md", "knowledge.md", "memories.md", "tenancy.md", "tools.md")
+"""Pages that say what the product does. Each is embedded, and all of them would take a minute."""
 BUDGET: Final = 700
 SOUGHT: Final = "When do new versions come out?"
 ABOUT_A_DEAL: Final = "What do I have to know before I call Harbor Couriers about their order?"
@@ -94,13 +96,13 @@ async def _shown(choices: Choices, pages: "list[tuple[str, bytes]]", folder: Pat
 
 
 def pages() -> list[tuple[str, bytes]]:
-    """The project's documentation, by name: packed into the wheel, or beside the source tree."""
+    """Some of the project's documentation, by name: packed into the wheel, or beside the source tree."""
     package = Path(memoranda.__file__).parent
     for root in (package / PACKAGED, package.parents[1]):
         readme = root / "README.md"
         if readme.is_file() and (root / "docs").is_dir():
-            found = [readme, *sorted((root / "docs").glob("*.md"))]
-            return [(page.name, page.read_bytes()) for page in found]
+            found = [readme, *(root / "docs" / name for name in GUIDES)]
+            return [(page.name, page.read_bytes()) for page in found if page.is_file()]
     raise NotFound("The documentation did not come with this installation; install it again.")
 
 
