@@ -39,11 +39,12 @@ def add_rows(tx: Transaction, rows: Rows) -> None:
 
 
 def _everything(table: Table) -> Any:
-    tenancy = tenancy_of(table)
+    """All rows, always in one order: PostgreSQL promises none, so that what is the same could look changed."""
+    rows, tenancy = select(*table.c).order_by(*table.primary_key), tenancy_of(table)
     if isinstance(tenancy, Tenant | Shared):
-        return select(*table.c)
+        return rows
     parent = METADATA.tables[tenancy.parent]
-    return select(*table.c).join(parent, table.c[tenancy.column] == parent.c.id)
+    return rows.join(parent, table.c[tenancy.column] == parent.c.id)
 
 
 async def copy_rows(here: Storage, there: Storage, *scopes: Scope) -> None:
