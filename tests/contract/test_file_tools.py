@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
@@ -79,7 +79,7 @@ async def test_a_run_is_only_pointed_to_a_file_that_is_always_loaded(
     scout = acme.key_of(acme.scout)
     course = Course(run_id=(await memoranda.runs.create(scout)).id)
 
-    async def told(course: Course) -> dict[str, Any]:
+    async def told(course: Course) -> Mapping[str, Any]:
         result = await memoranda.tools.call(
             scout, "get_context_file", {"slug": "voice"}, course=course
         )
