@@ -12,6 +12,7 @@ from memoranda.memories.proposals.inbox import DISCARDED_FOR
 from memoranda.memories.proposals.service import Proposals
 from memoranda.storage import Storage
 from memoranda.tools.approvals.asking import DENIED_FOR
+from memoranda.tools.journal.service import Journal
 from memoranda.tools.models import ApprovalStatus, Course
 from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
@@ -204,6 +205,8 @@ async def test_what_a_person_discarded_is_not_proposed_again_by_the_same_agent(
     await proposals.discard(acme.owner, UUID(first["proposal_id"]))
     again = await house.answer(agent, "remember", content=" Drinks TEA ")
     assert (again["outcome"], again["proposal_id"]) == ("denied", first["proposal_id"])
+    noted = (await Journal(storage).page(acme.owner)).items
+    assert [each.outcome for each in noted] == ["replayed", "asked"], "nobody was asked again"
     assert (await proposals.page(acme.owner)).items == []
     assert (await proposals.propose(agent, TEA)).outcome == "discarded"
     clock.tick(DISCARDED_FOR)

@@ -10,7 +10,7 @@ from memoranda.tools.counts import store as counts
 from memoranda.tools.errors import ToolDenied
 from memoranda.tools.journal import store as journal
 from memoranda.tools.journal.line import Ending, Line
-from memoranda.tools.models import Call, Decision, Written
+from memoranda.tools.models import Call, Decision, Outcome, Written
 from memoranda.tools.policies.store import decision
 from memoranda.tools.receipts import store as receipts
 
@@ -76,7 +76,10 @@ def _carry_out(tx: Transaction, call: Call, decided: Decision, caller: str, limi
             raise AssertionError("a tool that writes is called here, and no other")
         return Made(tool.write(tx, call.who, call.arguments, call.course), Ending.DONE)
     if tool.ask is not None:
-        return Made(tool.ask(tx, call.who, call.arguments, call.course), Ending.ASKED)
+        written = tool.ask(tx, call.who, call.arguments, call.course)
+        # Of what waits already, or was refused before, nobody is asked again.
+        again = written.outcome in {Outcome.KNOWN, Outcome.DENIED}
+        return Made(written, Ending.REPLAYED if again else Ending.ASKED)
     put = wait(tx, call, caller=caller, most=limits.approvals)
     return Made(put.written, Ending.REPLAYED if put.again else Ending.ASKED)
 

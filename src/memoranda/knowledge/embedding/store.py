@@ -292,7 +292,8 @@ def has_unwanted(tx: Transaction, wanted: Sequence[str]) -> bool:
 def counts(tx: Transaction, model: str | None) -> Row:
     """(sources, chunks, made, ready, failed) of the ready documents, under a model."""
     row = tx.one(COUNTS, of_model=model or "")
-    assert row is not None  # noqa: S101 - an aggregate always has its one row
+    if row is None:
+        raise AssertionError("an aggregate has no row")
     return row
 
 
