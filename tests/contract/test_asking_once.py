@@ -182,6 +182,40 @@ async def test_a_no_to_one_is_no_no_to_another(
     await house.waiting(acme.key_of(acme.scout, acme.anna), memory, COFFEE)
 
 
+@pytest.mark.parametrize("call", [("forget", None), ("update", None), ("update", "new")])
+async def test_after_a_yes_the_same_call_is_answered_with_what_was_done_and_asks_nobody(
+    call: tuple[str, str | None],
+    house: DecidingHouse,
+    acme: Tenant,
+    agent: Principal,
+    memory: Memory,
+) -> None:
+    tool, key = call
+    given = forgetting(memory) if tool == "forget" else change(memory, COFFEE)
+    asked = await house.answer(agent, tool, **given)
+    decided = await house.approvals.approve(acme.owner, UUID(asked["approval_id"]))
+    if tool == "update":
+        await house.memories.update(acme.owner, memory.id, text=MILK)
+    again = await house.call(agent, tool, given, key=key)
+    assert again.answer == decided.answer
+    assert again.replayed
+    assert await house.listed(acme.owner) == []
+    other = change(memory, "drinks no tea")
+    assert await house.code(agent, "update", **other) in {"stale_version", "conflict"}
+
+
+async def test_a_yes_to_one_caller_or_organization_is_no_answer_to_another(
+    house: DecidingHouse, acme: Tenant, agent: Principal, memory: Memory, storage: Storage
+) -> None:
+    zeta = await new_tenant(storage, "Zeta")
+    await house.approvals.approve(acme.owner, await house.waiting(agent, memory, COFFEE))
+    given = change(memory, COFFEE)
+    assert (
+        await house.code(acme.key_of(acme.scout, acme.anna), "update", **given) == "stale_version"
+    )
+    assert await house.code(zeta.key_of(zeta.scout), "update", **given) == "not_found"
+
+
 async def test_what_was_approved_or_failed_may_be_asked_again(
     house: DecidingHouse, acme: Tenant, agent: Principal, memory: Memory
 ) -> None:

@@ -83,7 +83,7 @@ async def test_what_is_proposed_already_is_noted_as_known(house: ToolHouse) -> N
     agent = house.acme.key_of(house.acme.scout)
     await house.tools.call(agent, "note", {"text": "Oat milk."})
     await house.tools.call(agent, "note", {"text": "oat milk."})
-    assert await house.lines() == [("note", "asked", None), ("note", "asked", "known")]
+    assert await house.lines() == [("note", "asked", None), ("note", "replayed", "known")]
 
 
 async def test_a_read_answers_what_it_found_and_says_how_much(house: ToolHouse) -> None:

@@ -93,7 +93,8 @@ class Tool:
     A tool that reads has `read`. One that writes has `write`, which is part of a transaction,
     and perhaps `ask`, which in such a transaction puts what was asked for before a person in a
     way of its own; without it the call itself waits, once `foresee` has raised nothing: what no
-    person's word could make done. `about` names the memory that a call is about. Without `in_spaces`
+    person's word could make done. `about` names the memory that a call is about, and `expects` the version
+    of it that a call names, if it names one. Without `in_spaces`
     it needs more than a space has, and none may be published with it. `unsaid` is what an agent may do
     with it of which nobody has decided, where that is not the default of its effect. `offered` says whether a
     caller is told of it, given what the policy says; a call of one that is not is decided all the same.
@@ -110,6 +111,7 @@ class Tool:
     ask: Write | None = None
     foresee: Foresee = lambda *_: None
     about: Callable[[Any], UUID | None] = lambda _: None
+    expects: Callable[[Any], int | None] = lambda _: None
     in_spaces: bool = True
     unsaid: Decision | None = None
     offered: Callable[[Principal, Decision], bool] = lambda *_: True

@@ -1,4 +1,4 @@
-"""Puts a call before a person, and the same call not again: neither while it waits nor soon after a no."""
+"""Puts a call before a person, and the same call not again: neither while it waits nor once it is decided."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -35,11 +35,14 @@ class Put(NamedTuple):
 def wait(tx: Transaction, call: Call, *, caller: str, most: int) -> Put:
     """Let the call wait for a person; the memory that it is about is one that the caller may change.
 
-    The same call that waits already is answered with its approval, and one that a person denied
-    within `DENIED_FOR` with that. Raises `NotFound`, `Refused` and `Conflict` as changing that memory would,
+    The same call that waits already is answered with its approval, one that a person denied
+    within `DENIED_FOR` with that, and one that was approved with what was done. Raises `NotFound`, `Refused` and `Conflict` as changing that memory would,
     what the tool itself can foresee, and `ApprovalsFull` where `most` wait. Listeners are told.
     """
     memory_id, who = call.tool.about(call.arguments), call.who
+    done = _done(tx, call, caller)
+    if done is not None:
+        return Put(done, again=True)
     # A space before a memory, and both before the inbox: whoever takes several takes them so.
     if who.space is not None:
         spaces.keep(tx, who.space.id)
@@ -87,6 +90,18 @@ def standing(tx: Transaction, before: Written) -> Written:
     if row.status == ApprovalStatus.FAILED:
         return failed(Refusal.model_validate(row.answer), row.id, row.memory_id)
     return Written.model_validate(row.answer)
+
+
+def _done(tx: Transaction, call: Call, caller: str) -> Written | None:
+    """What was done when the same call was approved; it names a version, which changes once and never comes back."""
+    version = call.tool.expects(call.arguments)
+    if version is None:
+        return None
+    asked = _asked(call, version)
+    for row in store.approved_of(tx, caller, call.tool.name, call.tool.about(call.arguments)):
+        if is_of(row.salt, row.digest, asked):
+            return Written.model_validate(row.answer)
+    return None
 
 
 def _before(

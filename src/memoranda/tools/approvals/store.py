@@ -51,6 +51,12 @@ DENIED_OF: Final = (
     .where(a.decided_at > bindparam("since"), a.digest.is_not(None))
     .order_by(a.id.desc())
 )
+APPROVED_OF: Final = (
+    select(a.salt, a.digest, a.answer)
+    .where(a.status == ApprovalStatus.APPROVED, a.memory_id == bindparam("of_memory"), *_SAME)
+    .where(a.digest.is_not(None))
+    .order_by(a.id.desc())
+)
 INSERT: Final = insert(tool_approvals)
 # What was asked for is needed no more, and is not kept.
 DECIDE: Final = (
@@ -90,6 +96,11 @@ def waiting_of(tx: Transaction, caller: str, tool: str) -> list[Row]:
 def denied_of(tx: Transaction, caller: str, tool: str, since: datetime) -> list[Row]:
     """Which of this caller's calls of the tool were denied since then, the last one first."""
     return tx.all(DENIED_OF, of_caller=caller, of_tool=tool, since=since)
+
+
+def approved_of(tx: Transaction, caller: str, tool: str, memory_id: UUID | None) -> list[Row]:
+    """Which of this caller's calls of the tool about a memory were approved, the last one first."""
+    return tx.all(APPROVED_OF, of_caller=caller, of_tool=tool, of_memory=memory_id)
 
 
 def check_room(tx: Transaction, most: int) -> None:

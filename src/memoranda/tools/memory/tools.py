@@ -60,6 +60,7 @@ def memory_tools(
             write=writing.update,
             foresee=writing.foresee_update,
             about=lambda asked: asked.memory_id,
+            expects=lambda asked: asked.expected_version,
         ),
         Tool(
             name="forget",
@@ -69,5 +70,6 @@ def memory_tools(
             write=writing.forget,
             foresee=writing.foresee_forget,
             about=lambda asked: asked.memory_id,
+            expects=lambda asked: asked.expected_version,
         ),
     ]
