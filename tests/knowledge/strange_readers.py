@@ -120,6 +120,7 @@ DEEDS: dict[str, Callable[[str], str]] = {
             hang,
             spin,
             stick,
+            leave_the_group,
             fill,
             end,
             crash,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoranda.search import lexical
 from memoranda.search.document import IndexedDocument, Passage, TermCount, index_document
 from memoranda.search.lexical import Candidate, Corpus, Hit, Judged, Words, judge, rank
 from memoranda.search.terms import Query, read_query
@@ -215,3 +216,20 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
 def test_the_shares_of_a_score_are_whole() -> None:
     assert WEIGHTS.passage + WEIGHTS.window == pytest.approx(1)
     assert len(WEIGHTS.kernel) == 2 * REACH + 1
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.integers(1, 60))
+def test_a_rare_word_and_a_common_one_are_widened_to_the_same(
+    texts: list[list[str]], padding: int
+) -> None:
+    indexed = [
+        index_document(Passage(text) for text in [*each, *[FILLER] * padding]) for each in texts
+    ]
+    counts, corpus = totals(indexed)
+    asked = read_query("a b c")
+    found = []
+    for few in (0, 10**9):  # every word as a rare one, then none
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lexical, "_FEW", few)
+            found.append(rank(asked, candidates(indexed), counts, corpus, limit=100))
+    assert found[0] == found[1]

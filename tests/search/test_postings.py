@@ -8,6 +8,7 @@ from memoranda.search.postings import (
     UnreadablePostings,
     pack_lengths,
     pack_postings,
+    unpack_each,
     unpack_lengths,
     unpack_postings,
 )
@@ -51,6 +52,8 @@ def test_a_row_that_was_cut_is_refused() -> None:
     with pytest.raises(UnreadablePostings):
         unpack_postings(pack_postings({300: 1, 301: 1})[:-1])
     with pytest.raises(UnreadablePostings):
+        unpack_each([pack_postings({300: 1, 301: 1})[:-1]], [0])
+    with pytest.raises(UnreadablePostings):
         unpack_lengths(pack_lengths([300, 301])[:-1])
 
 
@@ -58,3 +61,13 @@ def test_a_row_that_was_cut_is_refused() -> None:
 def test_a_number_that_does_not_fit_is_refused(number: int) -> None:
     with pytest.raises(ValueError, match="numbers from 0"):
         pack_lengths([number])
+
+
+@given(st.lists(st.tuples(st.dictionaries(ORDINALS, st.integers(1, 255)), st.integers(0, 1 << 40))))
+def test_many_rows_are_read_as_each_by_itself(rows: list[tuple[dict[int, int], int]]) -> None:
+    packed = [pack_postings(counts) for counts, _ in rows]
+    places, times = unpack_each(packed, [start for _, start in rows])
+    alone = [
+        (ordinal + start, count) for counts, start in rows for ordinal, count in counts.items()
+    ]
+    assert sorted(zip(places.tolist(), times.tolist(), strict=True)) == sorted(alone)

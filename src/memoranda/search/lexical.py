@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.search.document import TermCount
-from memoranda.search.postings import Numbers, unpack_lengths, unpack_postings
+from memoranda.search.postings import Numbers, unpack_each, unpack_lengths
 from memoranda.search.terms import Query
 from memoranda.search.weights import REACH, WEIGHTS, Weights
 
@@ -17,6 +17,9 @@ Scores = NDArray[np.float64]
 
 DIGITS = 6
 """Scores are rounded to this many decimals before they are compared."""
+
+_FEW = 50
+"""A word that one cell in so many holds, or fewer, is widened cell by cell, and not over the whole row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +154,17 @@ class _Field:
         for start, one, document in zip(self.starts.tolist(), lengths, self.documents, strict=True):
             self.real[start : start + len(one)] = True
             self.spans[document.document_id] = start, len(one)
+        self._held: dict[str, tuple[list[bytes], list[int]]] = {}
+        for start, document in zip(self.starts.tolist(), self.documents, strict=True):
+            for term, packed in document.postings.items():
+                rows, starts = self._held.setdefault(term, ([], []))
+                rows.append(packed)
+                starts.append(start)
 
     def occurrences(self, term: str) -> tuple[Numbers, Numbers] | None:
         """The cells that hold a term, and how often; None where no candidate does."""
-        cells, times = [], []
-        for start, document in zip(self.starts.tolist(), self.documents, strict=True):
-            packed = document.postings.get(term)
-            if packed is not None:
-                ordinals, count = unpack_postings(packed)
-                cells.append(ordinals + start)
-                times.append(count)
-        return (np.concatenate(cells), np.concatenate(times)) if cells else None
+        held = self._held.get(term)
+        return None if held is None else unpack_each(held[0], held[1])
 
     def speaker(self, names: Sequence[str]) -> Numbers | None:
         """The cells of the one speaker that is named; None where it is none or more than one.
@@ -247,8 +250,16 @@ def _widen(
     cells: Numbers, frequency: Scores, size: int, weights: Weights
 ) -> tuple[Numbers, Scores]:
     """The cells whose windows hold a term, and its weighted count there."""
+    steps = range(-REACH, REACH + 1)
+    if len(cells) * _FEW < size:
+        reached = np.concatenate([cells - step for step in steps])
+        touched, place = np.unique(reached, return_inverse=True)
+        parts = np.concatenate([weight * frequency for weight in weights.kernel])
+        # It adds in the order of the steps, as below: the sums agree to the last bit.
+        sums: Scores = np.bincount(place, parts).astype(np.float64)
+        return touched, sums
     wide = np.zeros(size)
-    for step, weight in zip(range(-REACH, REACH + 1), weights.kernel, strict=True):
+    for step, weight in zip(steps, weights.kernel, strict=True):
         wide[cells - step] += weight * frequency  # no two cells of one step are the same
     touched = np.flatnonzero(wide)
     return touched, wide[touched]

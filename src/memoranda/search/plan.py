@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from memoranda.search.document import TermCount
@@ -51,16 +51,20 @@ def plan(counts: Mapping[str, TermCount], limits: Limits = LIMITS) -> Plan:
     return Plan(tuple(full), tuple(term for *_, term in rarest[len(full) :]))
 
 
+Id = TypeVar("Id", UUID, str)
+"""An id, or the text that a database keeps in its place; both have one order."""
+
+
 def shortlist(
-    found: Mapping[str, Collection[UUID]],
+    found: Mapping[str, Collection[Id]],
     counts: Mapping[str, TermCount],
     limits: Limits = LIMITS,
-) -> list[UUID]:
+) -> list[Id]:
     """Return the candidate documents, those that hold the most and rarest terms first.
 
     `found` has the documents of each term that was fetched in full.
     """
-    promise: dict[UUID, float] = {}
+    promise: dict[Id, float] = {}
     for term in sorted(found):
         weight = 1 / math.log2(2 + counts[term].documents)
         for document_id in found[term]:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import BindParameter, bindparam, select
@@ -12,7 +12,7 @@ from memoranda.search.document import TermCount, count_of
 from memoranda.search.lexical import Candidate, Corpus
 from memoranda.search.plan import Limits, plan, shortlist
 from memoranda.search.terms import Query
-from memoranda.storage import Transaction, one_of
+from memoranda.storage import Transaction, id_of, one_of
 from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
 
 _collection: BindParameter[str] = bindparam("in_collection")
@@ -55,7 +55,8 @@ class Found:
     corpus: Corpus
 
 
-_Postings = defaultdict[UUID, dict[str, bytes]]
+_Postings = defaultdict[Any, dict[str, bytes]]
+"""By the id of the document, as `Transaction.plain` returns it: of thousands of rows few ids are needed."""
 
 
 def everywhere(
@@ -70,13 +71,15 @@ def everywhere(
     counts = _counts(tx, collection, [*query.terms, *query.names], hidden)
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
     postings: _Postings = defaultdict(dict)
-    holders: defaultdict[str, list[UUID]] = defaultdict(list)
+    holders: defaultdict[str, list[Any]] = defaultdict(list)
     most = limits.rows + len(hidden) * len(asked.full)
-    rows = tx.all(POSTINGS, in_collection=collection, terms=list(asked.full), most=most)
-    for row in [row for row in rows if row.document_id not in hidden][: limits.rows]:
-        postings[row.document_id][row.term] = row.postings
-        holders[row.term].append(row.document_id)
-    documents = shortlist(holders, counts, limits)
+    rows = tx.plain(POSTINGS, in_collection=collection, terms=list(asked.full), most=most)
+    if hidden:
+        rows = [row for row in rows if id_of(row[1]) not in hidden][: limits.rows]
+    for term, document, packed in rows:
+        postings[document][term] = packed
+        holders[term].append(document)
+    documents = [id_of(document) for document in shortlist(holders, counts, limits)]
     others = sorted(set(also) - set(documents))
     _add_postings(tx, collection, asked.full, others, postings)
     documents += others
@@ -122,8 +125,8 @@ def _add_postings(
     if not terms or not documents:
         return
     where = {"in_collection": collection, "terms": list(terms), "documents": list(documents)}
-    for row in tx.all(POSTINGS_WITHIN, **where):
-        postings[row.document_id][row.term] = row.postings
+    for term, document, packed in tx.plain(POSTINGS_WITHIN, **where):
+        postings[document][term] = packed
 
 
 def _counts(
@@ -162,8 +165,11 @@ def within(tx: Transaction, collection: str, query: Query, document_ids: Sequenc
 def _candidates(
     tx: Transaction, collection: str, documents: Sequence[UUID], postings: _Postings
 ) -> tuple[list[Candidate], dict[UUID, tuple[int, int]]]:
-    rows = tx.all(LENGTHS, in_collection=collection, documents=list(documents))
+    rows = tx.plain(LENGTHS, in_collection=collection, documents=list(documents))
     candidates = [
-        Candidate(row.document_id, row.lengths, postings[row.document_id]) for row in rows
+        Candidate(id_of(document), lengths, postings[document]) for document, _, _, lengths in rows
     ]
-    return candidates, {row.document_id: (row.passages, row.tokens) for row in rows}
+    sizes = {
+        found.document_id: (row[1], row[2]) for found, row in zip(candidates, rows, strict=True)
+    }
+    return candidates, sizes
