@@ -9,6 +9,7 @@ HERE: Final = Path(__file__).parent
 NAMES: Final = (
     *(
         "briefs",
+        "conversations",
         "estimates",
         "ingestion",
         "instructions",

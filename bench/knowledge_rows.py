@@ -307,7 +307,7 @@ def fill_postgres(url: str, scope: UUID, documents: int) -> None:
             connection.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY".encode())
         ours = postgres_vectors.index_name(DIMENSIONS)
         connection.execute(f"DROP INDEX {ours}".encode())
-        connection.execute("SET maintenance_work_mem = '1GB'")
+        connection.execute("SET maintenance_work_mem = '4GB'")
         target = Postgresql(connection)
         fill(target, scope, documents)
         for statement in postgres_vectors.statements():

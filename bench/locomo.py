@@ -2,6 +2,7 @@
 
 Each conversation goes into an organization of its own, as one transcript. Every question of the
 categories 1 to 4 is searched for, and a brief is built for it with knowledge as its only source.
+With --conversations, it is appended to a conversation instead, and what was said is searched.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Final
@@ -17,12 +18,13 @@ from typing import Any, Final
 import httpx
 from databases import database_options, databases
 from locomo_data import CATEGORIES, Question, Talk, Turn, read_talks
+from locomo_said import RESULTS, SaidTalk
 from measure import console, duration
+from over_http import send
 from rich.progress import track
 from rich.table import Table
 from served import run, served
 
-RESULTS: Final = 20
 TOKENS: Final = 1_000
 FLOORS: Final = {
     "bundled": {
@@ -32,6 +34,7 @@ FLOORS: Final = {
     },
     "none": {"all": {"r10": 76.0, "r20": 82.0, "mrr": 55.0, "brief": 78.0}},
 }
+"""The same is promised of conversations, of which there is no brief."""
 HEADINGS: Final = {"r10": "R@10", "r20": "R@20", "mrr": "MRR", "brief": "in 1,000 tokens"}
 # The total has room for the heading, so that the source's own budget is the bound.
 POLICY: Final = {
@@ -56,10 +59,10 @@ class Score:
     r10: float
     r20: float
     mrr: float
-    brief: float
     semantic: bool
     search_s: float
-    brief_s: float
+    brief: float | None = None
+    brief_s: float | None = None
 
 
 def main() -> None:
@@ -67,7 +70,7 @@ def main() -> None:
     options = read_options()
     talks = read_talks(options.path)
     with databases(options) as urls:
-        found = {name: measure(name, url, talks, options.embedder) for name, url in urls.items()}
+        found = {name: measure(name, url, talks, options) for name, url in urls.items()}
     if options.json:
         results = {name: summary(scores, options.embedder) for name, scores in found.items()}
         print(json.dumps(results))
@@ -84,16 +87,21 @@ def read_options() -> argparse.Namespace:
         default="bundled",
         help="the embedder that is served with; none for words alone (default: bundled)",
     )
+    parser.add_argument(
+        "--conversations",
+        action="store_true",
+        help="search what was said in conversations, not transcripts that were added",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     database_options(parser)
     return parser.parse_args()
 
 
-def measure(name: str, url: str, talks: Sequence[Talk], embedder: str) -> list[Score]:
+def measure(name: str, url: str, talks: Sequence[Talk], options: argparse.Namespace) -> list[Score]:
     """Serve the database and ask it everything."""
     # What is found is measured here and not how fast: a busy machine leaves nothing out.
     settings = {
-        "MEMORANDA_EMBEDDER": embedder,
+        "MEMORANDA_EMBEDDER": options.embedder,
         "MEMORANDA_EMBEDDER_TIMEOUT_S": "30",
         "MEMORANDA_SOURCE_TIMEOUT_S": "30",
     }
@@ -102,6 +110,10 @@ def measure(name: str, url: str, talks: Sequence[Talk], embedder: str) -> list[S
         scores: list[Score] = []
         for talk in track(talks, description=name, console=_progress(), transient=True):
             owner = make_organization(client, key, talk.name)
+            if options.conversations:
+                spoken = SaidTalk(client, owner, talk, meaning=options.embedder != "none")
+                scores += [ask_said(spoken, each) for each in talk.questions]
+                continue
             source = add_transcript(client, owner, talk)
             lines = {turn.id: said(turn) for turn in talk.turns}
             scores += [ask(client, owner, source, lines, each) for each in talk.questions]
@@ -142,18 +154,30 @@ def ask(
     searched = time.perf_counter()
     brief = send(client, key, "POST", "/v1/briefs", json={"query": question.text, "policy": POLICY})
     built = time.perf_counter()
-    found = [result["external_id"] for result in answer["results"]]
-    places = [place for place, each in enumerate(found, start=1) if each in question.evidence]
     page = plain(brief["text"])
+    found = [result["external_id"] for result in answer["results"]]
+    scored = score(question, found, semantic=answer["semantic"], search_s=searched - began)
+    told = share(question, {name for name, line in lines.items() if line in page})
+    return replace(scored, brief=told, brief_s=built - searched)
+
+
+def ask_said(talk: SaidTalk, question: Question) -> Score:
+    """Search what was said for one question, and see which of its evidence came back."""
+    began = time.perf_counter()
+    found, semantic = talk.ask(question)
+    return score(question, found, semantic=semantic, search_s=time.perf_counter() - began)
+
+
+def score(question: Question, found: Sequence[str], *, semantic: bool, search_s: float) -> Score:
+    """What these results, best first, are worth."""
+    places = [place for place, each in enumerate(found, start=1) if each in question.evidence]
     return Score(
         category=question.category,
         r10=share(question, set(found[:10])),
         r20=share(question, set(found[:20])),
         mrr=1 / places[0] if places else 0.0,
-        brief=share(question, {name for name, line in lines.items() if line in page}),
-        semantic=answer["semantic"],
-        search_s=searched - began,
-        brief_s=built - searched,
+        semantic=semantic,
+        search_s=search_s,
     )
 
 
@@ -172,22 +196,14 @@ def plain(text: str) -> str:
     return " ".join(text.translate(str.maketrans("[]", "()")).split())
 
 
-def send(client: httpx.Client, key: str, method: str, path: str, **sent: Any) -> Any:
-    """Send one request and return the JSON of its answer; raises for any problem."""
-    response = client.request(method, path, headers={"Authorization": f"Bearer {key}"}, **sent)
-    if response.is_error:
-        raise RuntimeError(f"{method} {path} answered {response.status_code}: {response.text}")
-    return response.json()
-
-
 def summary(scores: Sequence[Score], embedder: str) -> dict[str, Any]:
     """The means over questions as percentages, by category and in all, and times in seconds."""
     groups = {CATEGORIES[n]: [s for s in scores if s.category == n] for n in CATEGORIES}
     rows = {name: means(group) for name, group in {**groups, "all": list(scores)}.items() if group}
-    times = {
-        "search_median_s": median(score.search_s for score in scores),
-        "brief_median_s": median(score.brief_s for score in scores),
-    }
+    times = {"search_median_s": median(score.search_s for score in scores)}
+    briefs = [score.brief_s for score in scores if score.brief_s is not None]
+    if briefs:
+        times["brief_median_s"] = median(briefs)
     semantic = round(100 * fmean(score.semantic for score in scores), 1)
     return {"floors": FLOORS[embedder], "measures": rows, "semantic": semantic, **times}
 
@@ -195,7 +211,9 @@ def summary(scores: Sequence[Score], embedder: str) -> dict[str, Any]:
 def means(scores: Sequence[Score]) -> dict[str, float]:
     taken = [asdict(score) for score in scores]
     return {"questions": len(taken)} | {
-        name: round(100 * fmean(each[name] for each in taken), 1) for name in HEADINGS
+        name: round(100 * fmean(each[name] for each in taken), 1)
+        for name in HEADINGS
+        if taken[0][name] is not None
     }
 
 
@@ -206,18 +224,20 @@ def show(found: dict[str, list[Score]], embedder: str) -> None:
         result = summary(scores, embedder)
         table = Table(title=f"Retrieval on {name}, {how}", title_justify="left")
         table.add_column("category")
-        for heading in ("questions", *HEADINGS.values()):
+        shown = {each: heading for each, heading in HEADINGS.items() if each in means(scores)}
+        for heading in ("questions", *shown.values()):
             table.add_column(heading, justify="right")
         for category, row in result["measures"].items():
-            table.add_row(
-                category, str(row["questions"]), *(f"{row[each]:.1f}" for each in HEADINGS)
-            )
+            table.add_row(category, str(row["questions"]), *(f"{row[each]:.1f}" for each in shown))
         for category, floors in FLOORS[embedder].items():
-            promised = (f"{floors[each]:.0f}" for each in HEADINGS)
+            promised = (f"{floors[each]:.0f}" for each in shown)
             table.add_row(f"promised, {category}", "", *promised)
         console().print(table)
-        search, brief = result["search_median_s"], result["brief_median_s"]
-        print(f"Median over HTTP: a search {duration(search)}, a brief {duration(brief)}.")
+        times = {"a search": "search_median_s", "a brief": "brief_median_s"}
+        told = (
+            f"{what} {duration(result[name])}" for what, name in times.items() if name in result
+        )
+        print(f"Median over HTTP: {', '.join(told)}.")
         print(f"Meaning was compared for {result['semantic']} % of the searches.\n")
 
 

@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import aiosqlite
 import psycopg
-from recorded import Recording, replay
+from recorded import Executed, Recording, replay
 
 from memoranda.storage.dialects.postgres_cursor import PostgresCursor
 from memoranda.storage.dialects.postgres_schema import SETTING
@@ -40,6 +40,14 @@ class RawSqlite:
             replay(self._cursor, recording)
         self._cursor.execute("COMMIT")
 
+    def rows(self, before: Recording, last: Executed) -> list[Any]:
+        """Run what comes before, and answer the rows of the last, all on one view."""
+        self._cursor.execute("BEGIN")
+        replay(self._cursor, before)
+        rows = self._cursor.execute(last.sql, last.parameters).fetchall()
+        self._cursor.execute("COMMIT")
+        return rows
+
     def close(self) -> None:
         self._connection.close()
 
@@ -69,6 +77,15 @@ class RawPostgres:
     def read(self, recordings: Iterable[Recording]) -> None:
         """Run the statements of all recordings on one unchanging view."""
         self._run(self._read, recordings)
+
+    def rows(self, before: Recording, last: Executed) -> list[Any]:
+        """Run what comes before, and answer the rows of the last, all on one view."""
+        self._beginning.execute(self._read)
+        replay(self._cursor, before)
+        self._cursor.execute(last.sql, last.parameters)
+        rows = self._cursor.fetchall()
+        self._cursor.execute("COMMIT")
+        return rows
 
     def _run(self, begin: str, recordings: Iterable[Recording]) -> None:
         self._beginning.execute(begin)

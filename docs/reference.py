@@ -12,6 +12,7 @@ from pathlib import Path
 import memoranda
 from docs.cli_reference import cli_page
 from docs.http_reference import http_page
+from docs.providers_reference import providers_page
 from memoranda.settings import Settings
 from memoranda.words.errors import MemorandaError
 
@@ -111,6 +112,7 @@ PAGES = {
     "cli.md": cli_page,
     "errors.md": errors_page,
     "http.md": lambda: http_page(MADE),
+    "providers.md": lambda: providers_page(MADE),
     "settings.md": settings_page,
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memoranda.conversations.models import Message
+from memoranda.instructions.models import InstructionRequest
 from memoranda.memories.errors import NotRestorable
 from memoranda.runs.models import RunResult, RunStatus
 from memoranda.state.definitions.models import DefinitionKind, DefinitionText
@@ -254,3 +255,33 @@ def test_a_script_looks_after_its_documents_and_the_model_that_finds_them(tmp_pa
             memoranda.knowledge.retry(source.id)
         memoranda.knowledge.remove(source.id)
         assert memoranda.knowledge.list().items == []
+
+
+def test_a_script_writes_files_and_sees_what_arrives(tmp_path: Path) -> None:
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        scout = memoranda.create_agent("scout")
+        first = memoranda.files.get("voice")
+        file = memoranda.files.write("voice", "Short.", first.hash)
+        assert memoranda.files.as_of("voice", file.written_at).body == "Short."
+        assert [each.number for each in memoranda.files.history("voice")] == [2, 1]
+        assert memoranda.files.revision("voice", 1).body == ""
+        assert memoranda.files.restore("voice", 1).body == ""
+        assert memoranda.files.set_load_mode("people", "always").load_mode == "always"
+        assert memoranda.files.list().always_loaded == ["about-you", "people", "voice"]
+        assert len(memoranda.files.list(agent="scout").items) == 6
+        with pytest.raises(Conflict):
+            memoranda.files.write("voice", "Loud.", file.hash)
+        change = memoranda.file_proposals.propose("voice", "Warm.", first.hash)
+        assert memoranda.file_proposals.list().items[0].id == change.id
+        assert memoranda.file_proposals.get(change.id).body == "Warm."
+        assert memoranda.file_proposals.apply(change.id).body == "Warm."
+        other = memoranda.file_proposals.propose("NOTES.md", "Ask.", first.hash, agent=scout.id)
+        assert memoranda.file_proposals.discard(other.id).status == "discarded"
+        run = memoranda.runs.create(agent_id=scout.id)
+        told = memoranda.instructions.assemble(run.id, InstructionRequest(query="milk"))
+        assert "Warm." in told.text
+        assert memoranda.instructions.get(run.id).digest == told.digest
+        report = memoranda.instructions.load("scout")
+        assert report.last_run.agrees
+        assert memoranda.instructions.file_load("voice").included == 2
+        assert memoranda.instructions.ask("NOTES.md", agent="scout").tool == "update_notes"

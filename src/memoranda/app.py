@@ -1,8 +1,8 @@
 """The one place where the parts are joined into the product."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -20,19 +20,22 @@ from memoranda.briefs.dossier import DossierReader
 from memoranda.briefs.own_sources import own_sources
 from memoranda.briefs.packer import ContextPacker
 from memoranda.briefs.service import Briefs
+from memoranda.conversations.finding.service import ConversationSearch
 from memoranda.conversations.service import Conversations
+from memoranda.conversations.writing import purge_user
+from memoranda.conversing import conversations_of
 from memoranda.files.proposals.service import FileProposals
 from memoranda.files.service import Files
 from memoranda.instructions import store as told
 from memoranda.instructions.meter import LoadMeter
 from memoranda.instructions.service import Instructions
 from memoranda.jobs.bell import Bell
-from memoranda.jobs.chores import Scrubbing, Sweeping, TakingIn
-from memoranda.jobs.nightly import Nightly, Step
-from memoranda.jobs.worker import Worker
+from memoranda.jobs.nightly import Step
+from memoranda.jobs.shift import make_worker
+from memoranda.jobs.worker import Worker, at_work
 from memoranda.knowledge.embedding.service import DocumentEmbedding
+from memoranda.knowledge.models import COLLECTION as KNOWN
 from memoranda.knowledge.service import Knowledge
-from memoranda.knowledge.vectors.cache import cache_of
 from memoranda.memories.announce import nobody
 from memoranda.memories.embedding.service import Embedding
 from memoranda.memories.limits import COLLECTION, MemoryLimits
@@ -45,6 +48,7 @@ from memoranda.memories.ways import Ways
 from memoranda.runs.events.service import Events
 from memoranda.runs.service import Runs
 from memoranda.search.embedders.choice import Embedders, choose
+from memoranda.search.vectors.parts import cache_of
 from memoranda.search.vectors.service import Vectors
 from memoranda.settings import Settings
 from memoranda.state.definitions.service import Definitions
@@ -59,11 +63,13 @@ from memoranda.storage import migrate as bring_up_to_date
 from memoranda.storage.health import check_place
 from memoranda.toolbox import granted_tools, toolbox
 from memoranda.tools import forgetting
+from memoranda.tools.inbox.service import Inbox
 from memoranda.tools.nodes import node_check
 from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.service import Tools
 from memoranda.words.clock import Clock, system_clock
 from memoranda.words.estimators import ESTIMATORS
+from memoranda.words.given import check_parts, checked
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,7 @@ class Memoranda:
     vectors: Vectors | None
     embedding: Embedding
     conversations: Conversations
+    conversation_search: ConversationSearch
     knowledge: Knowledge
     briefs: Briefs
     state: StateReader
@@ -99,11 +106,16 @@ class Memoranda:
     instructions: Instructions
     load_meter: LoadMeter
     tools: Tools
+    inbox: Inbox
     worker: Worker
     owner: Principal
 
+    def __post_init__(self) -> None:
+        check_parts(self, "memoranda.")
+
     @classmethod
     @asynccontextmanager
+    @checked
     async def open(
         cls,
         url: str | None = None,
@@ -138,7 +150,7 @@ class Memoranda:
             declared = state or await asyncio.to_thread(_declared, settings)
             async with StateReader.open(storage, declared) as rows:
                 joined = cls._join(_Ground(storage, settings, clock, rows), owner)
-                async with _at_work(joined.worker if work else None):
+                async with at_work(joined.worker if work else None):
                     yield joined
         finally:
             # Whoever cancels the block still wants what was queued to be written.
@@ -148,6 +160,8 @@ class Memoranda:
                     await joined.tools.settled()
                     await joined.events.close()
                     await joined.knowledge.close()
+                    await joined.conversation_search.close()
+                    await joined.conversations.close()
                     if joined.vectors is not None:
                         await joined.vectors.close()
                 await storage.close()
@@ -160,18 +174,33 @@ class Memoranda:
         memories = Memories(
             storage, ways, wake, vectors, resolver=state, estimator=ground.estimator
         )
-        conversations, dossier = Conversations(storage), Dossier(storage)
-        removal = _removal(storage, ways, conversations, ground.events, vectors, dossier=dossier)
+        conversations = conversations_of(storage, ways, wake, settings)
+        dossier = Dossier(storage)
+        quoted = Elsewhere(_clear_memories, _clear_user, dossier.quoting, files.quoting)
+        removal = _removal(storage, ways, conversations, ground.events, vectors, elsewhere=quoted)
         knowledge = _knowledge(ground)
         reader, bell, chars = DossierReader(dossier, knowledge), Bell(), settings.tool_reply_chars
         briefs = _briefs(ground, memories, knowledge, conversations, reader)
-        box = toolbox(memories, ways, knowledge, briefs, files, chars=chars, hurry=bell.ring)
+        instructions = _instructions(ground, memories, lambda: tools)
+        meter, hurry = _load_meter(ground, instructions), bell.ring
+        box = toolbox(
+            memories,
+            ways,
+            knowledge,
+            briefs,
+            files,
+            said=ground.said,
+            meter=meter,
+            chars=chars,
+            hurry=hurry,
+        )
         tools = _tools(storage, box, ground.events, settings)
-        instructions = _instructions(ground, memories, tools)
+        proposals, changes = Proposals(storage, ways, wake, vectors), FileProposals(storage, wake)
         rates = Rates(storage, limits_of(settings), clock=ground.clock)
         nights = _nights(removal, ground.events, rates, tools, embedding, briefs=briefs)
         nights.append(Step("pruning of the texts of runs", instructions.prune, again=True))
         nights.append(Step("pruning of old revisions of files", files.prune, again=True))
+        nights.append(Step("pruning of replaced messages", conversations.prune, again=True))
         return cls(
             settings=settings,
             storage=storage,
@@ -180,12 +209,13 @@ class Memoranda:
             runs=runs,
             events=ground.events,
             memories=memories,
-            proposals=Proposals(storage, ways, wake, vectors),
+            proposals=proposals,
             removal=removal,
             transfer=Transfer(storage, ways, wake),
             vectors=vectors,
             embedding=embedding,
             conversations=conversations,
+            conversation_search=ground.said,
             knowledge=knowledge,
             briefs=briefs,
             state=state,
@@ -193,12 +223,21 @@ class Memoranda:
             dossier_reader=reader,
             definitions=Definitions(storage, node_check(box)),
             files=files,
-            file_proposals=FileProposals(storage, wake),
+            file_proposals=changes,
             skills=AgentSkills(storage),
             instructions=instructions,
-            load_meter=_load_meter(ground, instructions),
+            load_meter=meter,
             tools=tools,
-            worker=_worker(storage, knowledge, embedding, nights, settings, bell=bell),
+            inbox=Inbox(proposals, tools.approvals, changes),
+            worker=make_worker(
+                storage,
+                knowledge=knowledge,
+                embedding=embedding,
+                said=ground.said,
+                nights=nights,
+                settings=settings,
+                bell=bell,
+            ),
             owner=owner,
         )
 
@@ -220,26 +259,11 @@ class _Ground:
         self.runs = Runs(storage, self.wake)
         self.files = Files(storage, self.wake)
         self.texts_kept = timedelta(days=settings.blocks_days)
-
-
-@asynccontextmanager
-async def _at_work(worker: Worker | None) -> AsyncIterator[None]:
-    """Let the worker run beside whoever is within, if there is to be one."""
-    if worker is None:
-        yield
-        return
-    # No task group: it would wrap what is raised within.
-    running = asyncio.create_task(worker.run())
-    try:
-        yield
-    finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        self.said = ConversationSearch.of(storage, self.embedders, settings)
 
 
 def _knowledge(ground: _Ground) -> Knowledge:
-    cache_of(ground.storage.memory).max_bytes = ground.settings.vector_cache_mb * 2**20
+    cache_of(ground.storage.memory, KNOWN).max_bytes = ground.settings.vector_cache_mb * 2**20
     return Knowledge(
         ground.storage,
         max_bytes=ground.settings.max_upload_bytes,
@@ -270,7 +294,7 @@ def _briefs(
     return Briefs(ground.storage, ground.runs, conversations, registry, builder, blocks_kept=kept)
 
 
-def _instructions(ground: _Ground, memories: Memories, tools: Tools) -> Instructions:
+def _instructions(ground: _Ground, memories: Memories, tools: Callable[[], Tools]) -> Instructions:
     return Instructions(
         ground.storage,
         memories,
@@ -298,7 +322,7 @@ def _removal(
     events: Events,
     vectors: Vectors | None,
     *,
-    dossier: Dossier,
+    elsewhere: Elsewhere,
 ) -> Removal:
     return Removal(
         storage,
@@ -306,35 +330,7 @@ def _removal(
         quoting=conversations.quoting,
         changed=events.wake,
         evict=vectors.evict if vectors else nobody,
-        elsewhere=Elsewhere(_clear_memories, _clear_user, dossier.quoting),
-    )
-
-
-def _worker(
-    storage: Storage,
-    knowledge: Knowledge,
-    embedding: Embedding,
-    nights: list[Step],
-    settings: Settings,
-    *,
-    bell: Bell,
-) -> Worker:
-    first = [
-        Step("look for what can't be found yet", embedding.take_up, again=True),
-        Step("look for documents without vectors", knowledge.embedding.take_up, platform=True),
-    ]
-    return Worker(
-        storage,
-        [
-            TakingIn(knowledge),
-            Sweeping(knowledge),
-            knowledge.embedding,
-            embedding,
-            Scrubbing(storage),
-        ],
-        Nightly(storage, nights, at=settings.nightly_at, first=first),
-        poll=timedelta(seconds=settings.worker_poll_s),
-        bell=bell,
+        elsewhere=elsewhere,
     )
 
 
@@ -345,6 +341,7 @@ def _clear_memories(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
 
 
 def _clear_user(tx: Transaction, user_id: UUID) -> None:
+    purge_user(tx, user_id)
     forgetting.clear_user(tx, user_id)
     blocks.clear_user(tx, user_id)
     told.clear_user(tx, user_id)

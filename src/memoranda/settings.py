@@ -137,6 +137,48 @@ class Settings(BaseSettings):
         le=60,
         description="How many seconds a search waits for the embedder before it goes on by words alone.",
     )
+    conversation_max_bytes: int = Field(
+        default=8 * MEGABYTE,
+        ge=1024,
+        description="The most bytes that a conversation may hold; saving, appending and loading keep to it.",
+    )
+    summarizer: Literal["extractive", "endpoint"] = Field(
+        default="extractive",
+        description="What shortens earlier turns of a conversation: the built-in `extractive` one, which needs no "
+        "model, or an `endpoint`.",
+    )
+    summarizer_url: str | None = Field(
+        default=None,
+        description="The endpoint's address before `/chat/completions`, such as `http://localhost:11434/v1`.",
+    )
+    summarizer_model: str | None = Field(
+        default=None, description="The model that this endpoint is asked for."
+    )
+    summarizer_key: SecretStr | None = Field(
+        default=None, description="The key that is sent to this endpoint, where it wants one."
+    )
+    summarizer_timeout_s: float = Field(
+        default=120.0,
+        gt=0,
+        le=3600,
+        description="How many seconds this endpoint has for a summary.",
+    )
+    summary_tokens: int = Field(
+        default=2_000,
+        ge=64,
+        le=100_000,
+        description="About how many tokens the summary of earlier turns may have.",
+    )
+    tool_result_chars: int = Field(
+        default=100_000,
+        ge=300,
+        description="The most characters of a tool's result that are sent to a model again.",
+    )
+    seed_bytes: int = Field(
+        default=1_000_000,
+        ge=1_000,
+        description="About how many bytes of a conversation a run begins with; old results of tools make room.",
+    )
     vector_cache_mb: int = Field(
         default=256,
         ge=1,

@@ -2,19 +2,25 @@
 
 from collections.abc import Callable
 from typing import Annotated, Final
+from uuid import UUID
 
 from pydantic import Field
 
 from memoranda.access.models import Principal
 from memoranda.briefs.service import Briefs
+from memoranda.conversations.finding.service import ConversationSearch
 from memoranda.files.service import Files
 from memoranda.instructions.composing import GrantedTool
 from memoranda.instructions.gathering import Granted
+from memoranda.instructions.meter import LoadMeter
+from memoranda.instructions.models import FileReport, InstructionRequest
 from memoranda.knowledge.service import Knowledge
 from memoranda.memories.service import Memories
 from memoranda.memories.ways import Ways
+from memoranda.tools.conversations import conversations_tool
 from memoranda.tools.files.tools import file_tools
 from memoranda.tools.knowledge import knowledge_tool
+from memoranda.tools.load import ContextLoads, FileLoad, SegmentLoad, SkippedLines, load_tools
 from memoranda.tools.memory.tools import memory_tools
 from memoranda.tools.models import Answer, Course, Decision, Input, Tool
 from memoranda.tools.registry import ToolRegistry
@@ -52,6 +58,8 @@ def toolbox(
     briefs: Briefs,
     files: Files,
     *,
+    said: ConversationSearch,
+    meter: LoadMeter,
     chars: int,
     hurry: Callable[[], None] = lambda: None,
 ) -> ToolRegistry:
@@ -63,8 +71,10 @@ def toolbox(
         [
             *memory_tools(memories, ways, chars=chars, hurry=hurry),
             knowledge_tool(knowledge, chars=chars),
+            conversations_tool(said, chars=chars),
             _brief_tool(briefs),
             *file_tools(files),
+            *_load_tools(meter),
         ]
     )
 
@@ -96,11 +106,58 @@ def _brief_tool(briefs: Briefs) -> Tool:
     )
 
 
-def granted_tools(tools: Tools) -> Granted:
-    """The tools that an agent is offered, as its instructions tell of them."""
+def _load_tools(meter: LoadMeter) -> list[Tool]:
+    async def of_file(
+        who: Principal, name: str, agent_id: UUID | None, body: str | None
+    ) -> FileLoad:
+        return _file_load(await meter.file(who, name, agent=agent_id, body=body))
+
+    async def of_agent(who: Principal, agent_id: UUID, query: str) -> ContextLoads:
+        load = (await meter.agent(who, agent_id, InstructionRequest(query=query))).load
+        segments = [
+            SegmentLoad(
+                name=each.name,
+                state=each.state,
+                used=each.used,
+                cap=each.cap,
+                included=each.included,
+                skipped_characters=each.skipped_chars,
+            )
+            for each in load.segments
+        ]
+        return ContextLoads(total=load.total_tokens, cap=load.total_cap, segments=segments)
+
+    return load_tools(of_file, of_agent)
+
+
+def _file_load(report: FileReport) -> FileLoad:
+    skipped = None
+    if report.skipped is not None:
+        skipped = SkippedLines(
+            first_line=report.skipped.first_line,
+            last_line=report.skipped.last_line,
+            characters=report.skipped_chars,
+        )
+    return FileLoad(
+        slug=report.name,
+        title=report.title,
+        measured="saved" if report.saved else "body",
+        loaded=report.loaded,
+        segment=None if report.segment is None else report.segment.label,
+        state=report.state,
+        used=report.used,
+        cap=report.cap,
+        included=report.included,
+        skipped=skipped,
+        saved_hash=report.saved_hash,
+    )
+
+
+def granted_tools(tools_of: Callable[[], Tools]) -> Granted:
+    """The tools that an agent is offered, as its instructions tell of them; they may be made later than this."""
 
     async def granted(agent: Principal) -> list[GrantedTool]:
-        offers = await tools.offers(agent)
+        offers = await tools_of().offers(agent)
         return [
             GrantedTool(offer.name, offer.description, asks=offer.decision is Decision.ASK)
             for offer in offers

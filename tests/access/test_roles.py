@@ -38,6 +38,7 @@ MAY = {
     Permission.WRITE_KNOWLEDGE: "o",
     Permission.READ_CONVERSATIONS: "omar",
     Permission.WRITE_CONVERSATIONS: "oma",
+    Permission.RESET_CONVERSATIONS: "o",
     Permission.READ_RUNS: "omar",
     Permission.WRITE_RUNS: "oma",
     Permission.READ_ACTIVITY: "or",

@@ -12,13 +12,12 @@ from memoranda.files.errors import (
     FileChanged,
     FileTooLarge,
     NotYourFile,
-    SecretFound,
     UnknownFile,
 )
 from memoranda.files.models import Action, Author, AuthorKind, ContextFile, LoadMode
 from memoranda.files.service import Files
 from memoranda.storage import Storage
-from memoranda.words.errors import Invalid, NotFound, ReadOnly, Refused
+from memoranda.words.errors import Invalid, NotFound, ReadOnly, Refused, SecretFound
 from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
 from tests.contract.file_house import AGENT, EMPTY, WORKSPACE, activities, events, kinds, written

@@ -5,10 +5,15 @@ from itertools import pairwise
 
 import pytest
 
-from memoranda.conversations import service, store
+from memoranda.conversations import preparing, store
+from memoranda.conversations.finding import store as index
 from memoranda.conversations.models import Conversation, Message
 from memoranda.conversations.service import Conversations
+from memoranda.conversations.preparing import turn_of
+from memoranda.conversations.rows import store as rows
+from memoranda.runs.events.store import INSERT, NEXT_NUMBER
 from memoranda.storage import ConstraintViolated, Storage, Transaction
+from memoranda.storage.signals import RAISE
 from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, ReadOnly, Refused
 from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
@@ -127,7 +132,9 @@ async def test_an_append_runs_as_many_statements_however_long_the_conversation(
         counted.clear()
         await talks.append(acme.owner, made.id, said("x") * 50)
         costs.append(list(counted))
-    assert costs == [[store.MAKE_ROOM, store.INSERT_MESSAGE]] * 5
+    # The conversation, its turn, what waits to be found, and the event; nothing is read of what was said before.
+    turn = [rows.HOLD, rows.PLACE, rows.SETTLE, index.MARK, RAISE, NEXT_NUMBER, INSERT]
+    assert costs == [turn] * 5
 
 
 async def test_messages_are_read_from_a_position_on_and_the_latest_first(
@@ -260,7 +267,7 @@ async def test_what_cannot_be_stored_is_refused_at_its_place_and_nothing_is_appe
             await talks.append(acme.owner, made.id, wrong)
     with pytest.raises(Invalid):
         await talks.append(acme.owner, made.id, said("x"), expected_length=-1)
-    monkeypatch.setattr(service, "LARGEST_APPEND", 100)
+    monkeypatch.setattr(preparing, "LARGEST_APPEND", 100)
     with pytest.raises(OverLimit):
         await talks.append(acme.owner, made.id, said("x" * 60, "y" * 60))
     assert (await talks.get(acme.owner, made.id)).length == 0
@@ -279,10 +286,10 @@ async def test_two_messages_never_share_a_position(
 ) -> None:
     made = await talks.create(acme.owner)
     await talks.append(acme.owner, made.id, said("one"))
-    row = {"conversation_id": made.id, "position": 1, "role": "user", "content": '"two"'}
+    again = rows.Placed(1, turn_of(said("two"))[0], "a chain")
 
     def double(tx: Transaction) -> None:
-        tx.run(store.INSERT_MESSAGE, id=new_id(), created_at=tx.now, **row)
+        rows.place(tx, made.id, [again])
 
     with pytest.raises(ConstraintViolated) as refused:
         await storage.write(acme.owner.organization_id, double)

@@ -368,6 +368,21 @@ async def test_what_came_in_is_found_by_its_words(
     ]
 
 
+async def test_a_report_says_how_much_of_it_is_for_everybody(
+    transfer: Transfer, acme: Tenant, other: Tenant
+) -> None:
+    told = b"Likes tea.\nSkis.\n"
+    for dry_run in (True, False):
+        report = await transfer.take_in(acme.owner, told, dry_run=dry_run)
+        assert (report.written, report.for_everybody) == (2, 2)
+    assert (await transfer.take_in(acme.owner, told)).for_everybody == 0  # known by then
+    for named in ({"user_id": other.anna.id}, {"agent_id": other.scout.id}):
+        report = await transfer.take_in(other.owner, told, **named)
+        assert (report.written, report.for_everybody) == (2, 0)
+    report = await transfer.take_in(other.member(other.ben), told)
+    assert (report.written, report.for_everybody) == (2, 0)
+
+
 # --- from elsewhere --------------------------------------------------------------------------
 
 

@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import update
 
 from memoranda.files.body import hash_of
-from memoranda.files.errors import FileChanged, RevisionGone, SecretFound
+from memoranda.files.errors import FileChanged, RevisionGone
 from memoranda.files.models import Action, AuthorKind, FileRevision, LoadMode
 from memoranda.files.revisions import reading
 from memoranda.files.service import Files
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.storage.tables import context_file_revisions
-from memoranda.words.errors import Invalid, NotFound
+from memoranda.words.errors import Invalid, NotFound, SecretFound
 from tests.contract.clocks import SteppedClock
 from tests.contract.file_house import EMPTY, written
 from tests.contract.tenants import Tenant, new_tenant
@@ -131,7 +131,7 @@ async def test_a_text_that_would_be_refused_today_is_not_restored(
     """As where a kind of credential was not known yet when it was written."""
     secret = "np" + "m_" + "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8cF0hJ5kL7"
     with monkeypatch.context() as before:
-        before.setattr("memoranda.files.body.find_secret", lambda _: None)
+        before.setattr("memoranda.files.body.check_no_secret", lambda *_: None)
         await written(files, acme.owner, "voice", secret, "Clean.")
     with pytest.raises(SecretFound):
         await files.restore(acme.owner, "voice", 2)

@@ -1,6 +1,6 @@
 """Proposed changes of files: they wait for an owner, survive what others write, and leave no text behind."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -10,15 +10,14 @@ from memoranda.files.errors import (
     FileProposalsFull,
     FileTooLarge,
     NotYourFile,
-    SecretFound,
     UnknownFile,
 )
-from memoranda.files.models import Action, Author, AuthorKind, FileProposalStatus
+from memoranda.files.models import Action, Author, AuthorKind, FileProposalStatus, LoadMode
 from memoranda.files.proposals import store
 from memoranda.files.proposals.service import FileProposals
 from memoranda.files.service import Files
 from memoranda.storage import Storage
-from memoranda.words.errors import Conflict, Invalid, NotFound, ReadOnly, Refused
+from memoranda.words.errors import Conflict, Invalid, NotFound, ReadOnly, Refused, SecretFound
 from memoranda.words.ids import new_id
 from tests.contract.clocks import SteppedClock
 from tests.contract.copied_rows import rows_of
@@ -78,6 +77,38 @@ async def test_an_owner_applies_a_change_and_both_are_named(
         *(APPLIED, 2, None, None),
     )
     assert decided.decided_by == acme.owner.user_id
+
+
+async def test_a_change_that_waits_says_since_when_the_file_says_something_else(
+    files: Files, changes: FileProposals, acme: Tenant, clock: SteppedClock
+) -> None:
+    read = await written(files, acme.owner, "voice", "Short.")
+    agent = acme.key_of(acme.scout)
+    change = await changes.propose(agent, "voice", "Exact.", read.hash)
+
+    async def since() -> datetime | None:
+        shown = await changes.get(acme.owner, change.id)
+        [listed] = (await changes.page(acme.owner)).items
+        assert shown.stale is listed.stale is (shown.stale_since is not None)
+        return shown.stale_since
+
+    assert await since() is None
+    clock.tick(timedelta(hours=1))
+    await files.set_load_mode(acme.owner, "voice", LoadMode.ON_DEMAND)
+    assert await since() is None
+    clock.tick(timedelta(hours=1))
+    left = await written(files, acme.owner, "voice", "Loud.")
+    clock.tick(timedelta(hours=1))
+    await written(files, acme.owner, "voice", "Louder.")
+    assert await since() == left.written_at
+    await written(files, acme.owner, "voice", "Short.")
+    assert await since() is None
+    clock.tick(timedelta(hours=1))
+    again = await written(files, acme.owner, "voice", "Loud.")
+    assert await since() == again.written_at
+    await changes.discard(acme.owner, change.id)
+    decided = await changes.get(acme.owner, change.id)
+    assert (decided.stale, decided.stale_since) == (False, None)
 
 
 async def test_a_change_of_what_has_changed_waits_on_and_tells_what_is_there(

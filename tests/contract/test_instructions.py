@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from memoranda import Memoranda
-from memoranda.files.errors import FileTooLarge, NotYourFile, SecretFound, UnknownFile
+from memoranda.files.body import hash_of
+from memoranda.files.errors import FileTooLarge, NotYourFile, UnknownFile
 from memoranda.instructions.models import ContextLoad, InstructionRequest, SegmentReport
 from memoranda.instructions.segments import SegmentName
 from memoranda.runs.models import LogLevel, Run
@@ -17,7 +18,15 @@ from memoranda.settings import Settings
 from memoranda.state.definitions.models import Definition, DefinitionKind, DefinitionText
 from memoranda.storage import Transaction
 from memoranda.storage.tables import run_instruction_facts, run_instructions
-from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, ReadOnly, Refused
+from memoranda.words.errors import (
+    Conflict,
+    Invalid,
+    NotFound,
+    OverLimit,
+    ReadOnly,
+    Refused,
+    SecretFound,
+)
 from memoranda.words.pieces import estimate_pieces
 from memoranda.words.tokens import estimate_tokens
 from tests.contract.tenants import Tenant, new_tenant
@@ -166,7 +175,9 @@ async def test_an_unsaved_body_is_measured_as_if_it_were_saved_and_is_not_kept(
     await say(memoranda, acme, "voice", body)
     saved = await memoranda.load_meter.file(acme.owner, "voice")
     assert saved.saved
-    same = {"saved", "revision", "measured_at"}
+    assert tried.saved_hash == hash_of("")
+    assert saved.saved_hash == saved.hash == tried.hash == hash_of(body)
+    same = {"saved", "revision", "saved_hash", "measured_at"}
     assert tried.model_dump(exclude=same) == saved.model_dump(exclude=same)
 
 

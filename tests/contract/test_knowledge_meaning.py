@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memoranda.knowledge import hits as joining
 from memoranda.knowledge import store
 from memoranda.knowledge.models import SearchAnswer, Source
+from memoranda.search import both as joining
 from memoranda.search.document import Passage, index_document
 from memoranda.search.english import STOP_WORDS
 from memoranda.search.fusion import fuse

@@ -325,6 +325,29 @@ async def test_a_stopped_worker_leaves_no_thread_reading(
     assert (await memoranda.knowledge.get(memoranda.owner, source.id)).attempts == 0
 
 
+async def test_a_read_whose_claim_is_another_s_by_now_ends_long_before_the_document_does(
+    memoranda: Memoranda, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = threading.Event()
+
+    def slow(_: str) -> int:
+        began.set()
+        time.sleep(0.2)
+        return 1
+
+    monkeypatch.setattr(ingestion, "estimate_tokens", slow)
+    monkeypatch.setattr(ingestion, "BEAT_S", 0.05)
+    await add(memoranda, NEW * 2_000)
+    work = asyncio.create_task(take_in(memoranda))
+    await asyncio.to_thread(began.wait, 30)
+    await add(memoranda, OLD)  # renewed, so that what is read now is nobody's any more
+    assert await asyncio.wait_for(work, 10) is None
+    monkeypatch.undo()
+    await memoranda.worker.drain()
+    found = await memoranda.knowledge.get(memoranda.owner, (await only(memoranda, "k")).id)
+    assert (found.status, found.attempts) == ("ready", 1)
+
+
 async def test_the_uri_of_a_source_with_another_key_is_a_conflict_that_loses_nothing(
     memoranda: Memoranda,
 ) -> None:

@@ -8,9 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from memoranda.knowledge.vectors import cache, store
-from memoranda.knowledge.vectors.cache import cache_of
+from memoranda.knowledge.models import COLLECTION
+from memoranda.knowledge.vectors import store
 from memoranda.knowledge.vectors.store import nearest
+from memoranda.search.vectors import parts
+from memoranda.search.vectors.parts import cache_of
 from memoranda.storage import Storage, Transaction
 from tests.contract.storage_rows import new_organization
 from tests.contract.vector_rows import Rows, add_source, drop, embed, keep, set_status, unit_rows
@@ -166,7 +168,7 @@ async def test_memory_is_bounded_and_the_least_used_go_first(
     for scope in (ours, theirs):
         await storage.write(scope, add_source, unit_rows(100, 1))
     await ordinals(storage, ours)
-    held = cache_of(storage.memory)
+    held = cache_of(storage.memory, COLLECTION)
     one = held.nbytes
     held.max_bytes = one + one // 2
     await ordinals(storage, theirs)
@@ -186,7 +188,7 @@ async def test_memory_is_bounded_and_the_least_used_go_first(
 async def test_a_large_scope_is_read_in_lots(
     storage: Storage, ours: UUID, read: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "ROWS_AT_ONCE", 30)
+    monkeypatch.setattr(parts, "ROWS_AT_ONCE", 30)
     rows: dict[UUID, Rows] = {}
     for seed in range(7):
         made = unit_rows(12, seed)

@@ -6,7 +6,7 @@ import pytest
 
 from memoranda.memories.service import Memories
 from memoranda.storage import Storage
-from memoranda.words.errors import Invalid, OverLimit
+from memoranda.words.errors import Invalid, OverLimit, Refused
 from tests.contract.clocks import SteppedClock
 from tests.contract.tenants import Tenant, new_tenant
 
@@ -275,3 +275,16 @@ async def test_a_time_that_cannot_be_read_is_refused(memories: Memories, acme: T
         await memories.page(acme.owner, as_of=datetime(2026, 1, 1))  # noqa: DTZ001 - a time without a zone is what is refused
     with pytest.raises(Invalid, match="was active"):
         await memories.page(acme.owner, as_of=datetime.now().astimezone(), status="forgotten")
+
+
+async def test_no_agent_is_told_what_was_known_once_and_forgotten_since(
+    memories: Memories, acme: Tenant, clock: SteppedClock
+) -> None:
+    made = await memories.remember(acme.owner, "Likes tea", agent_id=acme.scout.id)
+    then = clock.now
+    clock.tick()
+    await memories.forget(acme.owner, made.id)
+    for agent in (acme.key_of(acme.scout), acme.key_of(acme.scout, acme.anna)):
+        with pytest.raises(Refused):
+            await memories.page(agent, as_of=then)
+    assert await texts(memories, acme.reader, as_of=then) == ["Likes tea"]

@@ -57,6 +57,28 @@ def guarded(storage: Storage, rows: Rows) -> Memories:
     return Memories(storage, resolver=rows)
 
 
+async def test_who_reads_everything_is_told_how_many_memories_are_kept_from_a_run(
+    storage: Storage, rows: Rows
+) -> None:
+    guarded = Memories(storage, resolver=rows)
+    acme, other = await new_tenant(storage, "Acme"), await new_tenant(storage, "Other")
+    anna = acme.anna.id
+    for about in (None, ACME, GONE, ANN):
+        await guarded.remember(acme.owner, f"Tea, {about}.", user_id=anna, about=about)
+    await guarded.remember(other.owner, "Tea.", user_id=other.anna.id, about=GONE)
+    named = await guarded.page(acme.owner, user_id=anna)
+    assert (len(named.items), named.hidden) == (3, 1)
+    found = await guarded.search(acme.owner, "Tea", user_id=anna)
+    assert (len(found.results), found.hidden) == (3, 1)
+    whole = await guarded.page(acme.owner)
+    assert (len(whole.items), whole.hidden) == (4, 0)
+    assert (await guarded.search(acme.owner, "Tea")).hidden == 0
+    # Whoever is shown a run's part is not told that there is more.
+    for who in (acme.member(acme.anna), acme.key_of(acme.scout, acme.anna)):
+        assert (await guarded.page(who)).hidden == 0
+        assert (await guarded.search(who, "Tea")).hidden == 0
+
+
 def subject_of(tenant: Tenant) -> ContextSubject:
     assert tenant.owner.organization_id is not None
     return ContextSubject(organization_id=tenant.owner.organization_id, agent_id=tenant.scout.id)

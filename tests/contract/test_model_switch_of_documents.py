@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from memoranda.knowledge.active import store as active
 from memoranda.knowledge.embedding import making
 from memoranda.knowledge.embedding import store as work
 from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.errors import UnknownModel
 from memoranda.knowledge.readiness import store as readiness
+from memoranda.search.vectors.asking import TRIES
 from memoranda.storage import PLATFORM, Storage, Transaction
 from memoranda.storage.signals import KNOWLEDGE_VECTORS, signals
 from memoranda.words.errors import ReadOnly, Refused, Unavailable
@@ -220,6 +222,32 @@ async def test_a_query_embedded_for_a_model_that_is_gone_by_then_is_embedded_for
     assert await Load(house, [1], 3, ("new",)).ask(random.Random(1)) == "new"
     assert len(asked) == 1
     assert await house.vectors() == {"new": 9}
+
+
+async def test_where_the_model_is_another_each_time_words_alone_answer_and_say_so(storage) -> None:
+    models = ["old", "new", "third"]
+    house = await new_document_house(storage, *(Synonyms(each) for each in models))
+    await house.take_in(words(1))
+    flips = 0
+
+    def moving(embedder: Any, to: str) -> None:
+        embed = embedder.embed
+
+        async def then_another_serves(texts: Any) -> Any:
+            nonlocal flips
+            rows = await embed(texts)
+            flips += 1
+            await storage.write(house.scope, active.choose, to, None)
+            return rows
+
+        embedder.embed = then_another_serves
+
+    for model, following in zip(models, [*models[1:], "old"], strict=True):
+        moving(house.embedders.of(model), following)
+    answer = await house.knowledge.search(house.who, "stone1x2")
+    assert flips == TRIES == len(models)
+    assert (answer.semantic, answer.model) == (False, None)
+    assert [result.text.split()[2] for result in answer.results][:1] == ["part2"]
 
 
 async def test_a_document_that_the_new_model_refuses_blocks_the_flip_and_is_named(storage) -> None:

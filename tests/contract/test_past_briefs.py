@@ -286,6 +286,26 @@ async def test_what_was_erased_for_an_agent_is_gone_for_whoever_was_told_of_it(
         assert (await build(memoranda, acme, as_of=then, **asked)).failed_sources == failed
 
 
+async def test_what_began_later_or_was_never_told_hides_nothing_of_the_time_before(
+    memoranda: Memoranda, acme: Tenant, clock: SteppedClock
+) -> None:
+    await memoranda.memories.remember(acme.owner, "Tea is at five.")
+    agent = acme.key_of(acme.scout)
+    asked = await memoranda.proposals.propose(agent, "Scout likes tea.")
+    then = clock.tick()
+    clock.tick()
+    later = await memoranda.memories.remember(acme.owner, "Coffee is at six.")
+    assert asked.proposal is not None
+    await memoranda.proposals.discard(acme.owner, asked.proposal.id)
+    with_it = clock.tick()
+    clock.tick()
+    await memoranda.removal.erase(acme.owner, later.id)
+    brief = await build(memoranda, acme, "memory", as_of=then)
+    assert brief.failed_sources == []
+    assert "Tea is at five." in brief.text
+    assert (await build(memoranda, acme, as_of=with_it)).failed_sources == ["memory"]
+
+
 async def test_a_purge_makes_gone_only_what_came_before_it_was_forgotten(
     memoranda: Memoranda, acme: Tenant, clock: SteppedClock
 ) -> None:

@@ -75,6 +75,7 @@ async def test_a_space_is_published_as_it_was_asked_for(
         node_id=NODE,
         agent_id=acme.scout.id,
         tools=["get", "remember"],
+        reset_policy="keep",
         created_at=clock.now,
         published_at=clock.now,
     )

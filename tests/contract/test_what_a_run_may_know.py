@@ -155,6 +155,7 @@ def _calls(memory: str) -> dict[str, dict[str, Any]]:
         "list": {},
         "get": {"memory_id": memory},
         "search_knowledge": {"query": "Remember that tea is at six."},
+        "search_conversations": {"query": "Remember that tea is at six."},
         "build_brief": {"query": "Remember that tea is at six."},
         "get_context_file": {"slug": "notes"},
         "update_context_file": {
@@ -162,6 +163,7 @@ def _calls(memory: str) -> dict[str, dict[str, Any]]:
             "body": "Remember that tea is at six.",
             "expected_hash": "0" * 64,
         },
+        "get_file_load": {"slug": "voice", "body": "Remember that tea is at six."},
     }
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from agno.models.utils import get_model
 
 from memoranda.runs.models import RunStatus
 from memoranda.sync import Memoranda
@@ -23,7 +24,15 @@ def test_the_ten_lines_run_an_agent_with_its_brief(
     with Memoranda("notes.db") as memoranda:
         memoranda.remember("Deliveries take ten working days.")
     model = Scripted(script=["In ten working days."])
-    exec(compile(lines, str(PAGE), "exec"), {"model": model})  # noqa: S102 - the page's own lines
+    named: list[object] = []
+
+    def scripted(name: object) -> Scripted:
+        named.append(name)
+        return model
+
+    monkeypatch.setattr("agno.agent._init.get_model", scripted)  # it would call its provider
+    exec(compile(lines, str(PAGE), "exec"), {})  # noqa: S102 - the page's own lines
+    assert type(get_model(str(named[0]))).__name__ == "OpenAIResponses"
     assert capsys.readouterr().out.strip() == "completed In ten working days."
     assert "Deliveries take ten working days." in str(model.windows[0][0].content)
     with Memoranda("notes.db") as memoranda:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from typing import Final
+from typing import Any, Final
 
 from memoranda.conversations.models import Content
 from memoranda.words.errors import Invalid
@@ -11,6 +11,9 @@ from memoranda.words.inputs import check_storable
 DEEPEST: Final = 64
 """Levels of lists and objects that a block may have."""
 WIDEST_NUMBER_BITS: Final = 1024
+NO_METADATA: Final = "{}"
+# Made once, because json.dumps with options makes an encoder on every call.
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def check_content(field: str, content: Content) -> None:
@@ -18,15 +21,31 @@ def check_content(field: str, content: Content) -> None:
     _check(field, content, DEEPEST)
 
 
+def check_metadata(field: str, metadata: dict[str, Any]) -> None:
+    """As `check_content`, for what is known of a message besides."""
+    _check(field, metadata, DEEPEST)
+
+
 def written(content: Content) -> str:
     """Checked content as one JSON text; keys keep their order, since a provider may tell the difference."""
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _JSON(content)
+
+
+def written_metadata(metadata: dict[str, Any]) -> str:
+    """Checked metadata, likewise."""
+    return _JSON(metadata) if metadata else NO_METADATA
 
 
 def read(text: str) -> Content:
     """What was written."""
     content: Content = json.loads(text)
     return content
+
+
+def read_metadata(text: str) -> dict[str, Any]:
+    """What was written."""
+    metadata: dict[str, Any] = {} if text == NO_METADATA else json.loads(text)
+    return metadata
 
 
 def _check(field: str, value: object, levels: int) -> None:

@@ -1,27 +1,46 @@
-"""The SQL of conversations: an append costs what its turn holds, whatever came before."""
+"""The SQL that reads conversations: one with its messages, lists of them, and how one was at a past time."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import bindparam, insert, select, update
+from pydantic import TypeAdapter
+from sqlalchemy import and_, bindparam, insert, or_, select
 
-from memoranda.conversations.content import read
-from memoranda.conversations.models import Content, Conversation, StoredMessage
-from memoranda.storage import Row, Transaction
-from memoranda.storage.tables import conversation_messages, conversations
-from memoranda.words.errors import Conflict, NotFound
-from memoranda.words.ids import new_id
+from memoranda.conversations.content import read, read_metadata
+from memoranda.conversations.models import (
+    Conversation,
+    ConversationKey,
+    Message,
+    StoredMessage,
+)
+from memoranda.conversations.rows.store import COLUMNS
+from memoranda.conversations.said import is_summary
+from memoranda.storage import Row, Transaction, contains
+from memoranda.storage.tables import (
+    conversation_archive,
+    conversation_compactions,
+    conversation_messages,
+    conversations,
+)
+from memoranda.words.errors import Gone
 from memoranda.words.quotes import Quotes
 
-c, m = conversations.c, conversation_messages.c
+c, m, a = conversations.c, conversation_messages.c, conversation_archive.c
+k = conversation_compactions.c
 NEWEST: Final = UUID(int=2**128 - 1)
 """A page that begins before this id begins at the newest conversation."""
+MARKED: Final = '"summary":true'
+"""What the metadata of a summary's message holds, as it is written."""
+LOOKED_AT: Final = 20
+"""Messages that may pass for a summary, of which the one that is is found."""
 AT_ONCE: Final = 50
 """Messages that are in memory together while all of a conversation is read."""
+_MESSAGES: Final = TypeAdapter(list[Message])
+_OF_TOOLS: Final = '"tool_'
+"""Stands in the content of every message that calls tools or answers a call, and in few others."""
 
-COLUMNS = tuple(c[name] for name in Conversation.model_fields)
 INSERT_CONVERSATION = insert(conversations)
 CONVERSATION = select(*COLUMNS).where(c.id == bindparam("conversation"))
 _OF_GENERATION = select(*COLUMNS).where(
@@ -29,28 +48,44 @@ _OF_GENERATION = select(*COLUMNS).where(
 )
 UNDER_KEY = _OF_GENERATION.where(c.agent_id == bindparam("agent"))
 UNDER_KEY_WITHOUT_AGENT = _OF_GENERATION.where(c.agent_id.is_(None))
-_LONGER = (
-    update(conversations)
-    .where(c.id == bindparam("conversation"))
-    .values(length=c.length + bindparam("added"), updated_at=bindparam("now"))
-    .returning(*COLUMNS)
-)
-MAKE_ROOM = _LONGER
-MAKE_ROOM_AT = _LONGER.where(c.length == bindparam("expected"))
-INSERT_MESSAGE = insert(conversation_messages)
-MESSAGES = (
-    select(m.position, m.role, m.content, m.created_at)
-    .where(m.conversation_id == bindparam("conversation"), m.position > bindparam("after"))
-    .order_by(m.position)
-    .limit(bindparam("most"))
-)
-LATEST = (
-    select(m.position, m.role, m.content, m.created_at)
+WHOLE_SINCE = select(c.whole_since).where(c.id == bindparam("conversation"))
+ALL = (
+    select(m.role, m.content, m.metadata, m.pinned)
     .where(m.conversation_id == bindparam("conversation"))
-    .order_by(m.position.desc())
+    .order_by(m.position)
+)
+_STORED = select(m.position, m.role, m.content, m.metadata, m.pinned, m.created_at).where(
+    m.conversation_id == bindparam("conversation")
+)
+MESSAGES = (
+    _STORED.where(m.position > bindparam("after")).order_by(m.position).limit(bindparam("most"))
+)
+LATEST = _STORED.order_by(m.position.desc()).limit(bindparam("most"))
+LATEST_THEN = LATEST.where(m.placed_at <= bindparam("then"))
+LEFT_SINCE = (
+    select(a.position, a.role, a.content, a.metadata, a.pinned, a.created_at)
+    .where(
+        a.conversation_id == bindparam("conversation"),
+        a.placed_at <= bindparam("then"),
+        a.left_at > bindparam("then"),
+    )
+    .order_by(a.position.desc())
     .limit(bindparam("most"))
 )
-LATEST_THEN = LATEST.where(m.created_at <= bindparam("then"))
+COMPACTED = (
+    select(k.id)
+    .where(k.conversation_id == bindparam("conversation"), k.number.is_not(None))
+    .limit(1)
+)
+SUMMARIES = LATEST.where(contains(m.metadata, "holding"))
+SUMMARIES_THEN = LATEST_THEN.where(contains(m.metadata, "holding"))
+SUMMARIES_LEFT_SINCE = LEFT_SINCE.where(contains(a.metadata, "holding"))
+ARCHIVED = (
+    select(a.id, a.content, a.metadata)
+    .where(a.conversation_id == bindparam("conversation"), a.id > bindparam("after"))
+    .order_by(a.id)
+    .limit(bindparam("most"))
+)
 PAGE = (
     select(*COLUMNS)
     .where(c.id < bindparam("before"))
@@ -62,6 +97,26 @@ PAGE_OF_USER = PAGE.where(OF_USER)
 PAGE_OF_AGENT = PAGE.where(OF_AGENT)
 PAGE_OF_BOTH = PAGE.where(OF_USER, OF_AGENT)
 PAGE_OF_AGENT_ALONE = PAGE.where(OF_AGENT, c.user_id.is_(None))
+OF_WORKFLOW = (
+    select(*COLUMNS)
+    .where(
+        c.workflow_id == bindparam("workflow"),
+        or_(
+            c.generation < bindparam("number"),
+            and_(c.generation == bindparam("number"), c.id < bindparam("before")),
+        ),
+    )
+    .order_by(c.generation.desc(), c.id.desc())
+    .limit(bindparam("most"))
+)
+
+
+class Everything(NamedTuple):
+    """All messages, at which places tools are named in blocks, and the characters of the longest content."""
+
+    messages: list[Message]
+    of_tools: list[int]
+    longest: int
 
 
 def create(tx: Transaction, conversation: Conversation) -> Conversation:
@@ -70,12 +125,10 @@ def create(tx: Transaction, conversation: Conversation) -> Conversation:
     return conversation
 
 
-def under_key(
-    tx: Transaction, workflow_id: str, generation: int, agent_id: UUID | None
-) -> Conversation | None:
+def under_key(tx: Transaction, key: ConversationKey) -> Conversation | None:
     """The conversation of a workflow's generation with an agent (or with none)."""
-    statement = UNDER_KEY if agent_id else UNDER_KEY_WITHOUT_AGENT
-    row = tx.one(statement, workflow=workflow_id, number=generation, agent=agent_id)
+    statement = UNDER_KEY if key.agent_id else UNDER_KEY_WITHOUT_AGENT
+    row = tx.one(statement, workflow=key.workflow_id, number=key.generation, agent=key.agent_id)
     return None if row is None else _conversation(row)
 
 
@@ -85,42 +138,20 @@ def find(tx: Transaction, conversation_id: UUID) -> Conversation | None:
     return None if row is None else _conversation(row)
 
 
-def append(
-    tx: Transaction,
-    conversation_id: UUID,
-    turn: Sequence[tuple[str, str]],
-    expected: int | None,
-    seen_by: Callable[[Conversation], bool],
-) -> Conversation:
-    """Add (role, written content) pairs after the last message; all of them or none.
-
-    Raises `NotFound`, or `Conflict` with the present length where `expected` is another.
-    """
-    room = {"conversation": conversation_id, "added": len(turn), "now": tx.now}
-    if expected is None:
-        row = tx.one(MAKE_ROOM, **room)
-    else:
-        row = tx.one(MAKE_ROOM_AT, expected=expected, **room)
-    longer = find(tx, conversation_id) if row is None else _conversation(row)
-    if longer is None or not seen_by(longer):
-        raise unknown_conversation(conversation_id)
-    if row is None:
-        raise _moved_on(longer, expected)
-    tx.send_many(
-        INSERT_MESSAGE,
-        [
-            {
-                "id": new_id(),
-                "conversation_id": conversation_id,
-                "position": position,
-                "role": role,
-                "content": written,
-                "created_at": tx.now,
-            }
-            for position, (role, written) in enumerate(turn, longer.length - len(turn) + 1)
-        ],
+def everything(tx: Transaction, conversation_id: UUID) -> Everything:
+    """All messages in their order, exactly as they were given."""
+    rows = tx.plain(ALL, conversation=conversation_id)
+    # One text for all: it is read at once, in a third of the time that thousands of small ones take.
+    parts = [
+        f'{{"role":"{role}","content":{content},"metadata":{metadata},'
+        f'"pinned":{"true" if pinned else "false"}}}'
+        for role, content, metadata, pinned in rows
+    ]
+    return Everything(
+        _MESSAGES.validate_json(f"[{','.join(parts)}]"),
+        [place for place, row in enumerate(rows) if _OF_TOOLS in row[1]],
+        max((len(row[1]) for row in rows), default=0),
     )
-    return longer
 
 
 def messages(tx: Transaction, conversation_id: UUID, after: int, most: int) -> list[StoredMessage]:
@@ -132,10 +163,38 @@ def messages(tx: Transaction, conversation_id: UUID, after: int, most: int) -> l
 def latest(
     tx: Transaction, conversation_id: UUID, most: int, then: datetime | None = None
 ) -> list[StoredMessage]:
-    """The last messages, the newest first; with `then`, those that were the last at that time."""
+    """The last messages, the newest first; with `then`, those that were the last at that time.
+
+    Raises `Gone` for a time of which not everything is kept.
+    """
     asked = {"conversation": conversation_id, "most": most}
-    rows = tx.all(LATEST, **asked) if then is None else tx.all(LATEST_THEN, then=then, **asked)
-    return [_message(row) for row in rows]
+    if then is None:
+        return [_message(row) for row in tx.all(LATEST, **asked)]
+    row = tx.one(WHOLE_SINCE, conversation=conversation_id)
+    if row is not None and row.whole_since is not None and then < row.whole_since:
+        raise Gone(
+            "What was said in this conversation at that time was cleared or replaced since, and "
+            "is not kept. Ask for a later time.",
+            conversation_id=str(conversation_id),
+        )
+    rows = [*tx.all(LATEST_THEN, then=then, **asked), *tx.all(LEFT_SINCE, then=then, **asked)]
+    rows.sort(key=lambda each: each.position, reverse=True)
+    return [_message(row) for row in rows[:most]]
+
+
+def summary(
+    tx: Transaction, conversation_id: UUID, then: datetime | None = None
+) -> StoredMessage | None:
+    """The message that stands for what was compacted, at that time; None where nothing was."""
+    if tx.one(COMPACTED, conversation=conversation_id) is None:
+        return None
+    asked = {"conversation": conversation_id, "holding": MARKED, "most": LOOKED_AT}
+    if then is None:
+        rows = tx.all(SUMMARIES, **asked)
+    else:
+        asked["then"] = then
+        rows = [*tx.all(SUMMARIES_THEN, **asked), *tx.all(SUMMARIES_LEFT_SINCE, **asked)]
+    return next(filter(is_summary, map(_message, rows)), None)
 
 
 def page(
@@ -158,37 +217,36 @@ def page(
     return [_conversation(row) for row in rows]
 
 
+def of_workflow(
+    tx: Transaction, workflow_id: str, before: tuple[int, UUID], most: int
+) -> list[Conversation]:
+    """The workflow's conversations, the newest generation first, from before a generation and id."""
+    number, last = before
+    rows = tx.all(OF_WORKFLOW, workflow=workflow_id, number=number, before=last, most=most)
+    return [_conversation(row) for row in rows]
+
+
 def quoting(
     tx: Transaction, quotes: Quotes, before: UUID | None, most: int
-) -> tuple[list[UUID], UUID | None]:
+) -> tuple[list[Conversation], UUID | None]:
     """Of the `most` newest conversations from before `before`, those that quote; and where to go on from."""
     rows = tx.all(PAGE, before=before or NEWEST, most=most)
-    found = [row.id for row in rows if any(map(quotes.are_in, _contents(tx, row.id)))]
+    found = [_conversation(row) for row in rows if any(map(quotes.are_in, _kept(tx, row.id)))]
     return found, rows[-1].id if rows else None
 
 
-def _contents(tx: Transaction, conversation_id: UUID) -> Iterator[Content]:
+def _kept(tx: Transaction, conversation_id: UUID) -> Iterator[Any]:
+    """All that is kept of what was said: what is there, and what is there no more."""
     after = 0
     while page := messages(tx, conversation_id, after, AT_ONCE):
-        yield from (message.content for message in page)
+        for message in page:
+            yield [message.content, message.metadata]
         after = page[-1].position
-
-
-def unknown_conversation(conversation_id: UUID) -> NotFound:
-    """The refusal of a conversation that is not there, or not for this caller."""
-    return NotFound(
-        f"There is no conversation {conversation_id}. Make one, or list those that there are.",
-        conversation_id=str(conversation_id),
-    )
-
-
-def _moved_on(conversation: Conversation, expected: int | None) -> Conflict:
-    return Conflict(
-        f"The conversation has {conversation.length} messages and not {expected}: "
-        "read the ones that are new to you, then append again.",
-        conversation_id=str(conversation.id),
-        length=conversation.length,
-    )
+    last = UUID(int=0)
+    while rows := tx.all(ARCHIVED, conversation=conversation_id, after=last, most=AT_ONCE):
+        for row in rows:
+            yield [read(row.content), read_metadata(row.metadata)]
+        last = rows[-1].id
 
 
 def _conversation(row: Row) -> Conversation:
@@ -197,5 +255,10 @@ def _conversation(row: Row) -> Conversation:
 
 def _message(row: Row) -> StoredMessage:
     return StoredMessage(
-        position=row.position, role=row.role, content=read(row.content), ts=row.created_at
+        position=row.position,
+        role=row.role,
+        content=read(row.content),
+        metadata=read_metadata(row.metadata),
+        pinned=row.pinned,
+        ts=row.created_at,
     )

@@ -4,11 +4,11 @@ import hashlib
 import re
 from typing import Final, NamedTuple
 
-from memoranda.files.errors import FileTooLarge, SecretFound
+from memoranda.files.errors import FileTooLarge
 from memoranda.files.models import MOST_BYTES
-from memoranda.files.secrets.scan import find_secret
 from memoranda.words.errors import Invalid
 from memoranda.words.inputs import check_storable
+from memoranda.words.secrets.check import check_no_secret
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -40,15 +40,7 @@ def body_input(text: str, *, field: str = "body") -> Body:
             limit=MOST_BYTES,
             bytes=size,
         )
-    found = find_secret(text)
-    if found is not None:
-        raise SecretFound(
-            f"{field} holds what looks like {found.called} in line {found.line}: take it out, and replace "
-            "that credential if others may have seen it. Nothing was kept.",
-            field=field,
-            secret=found.kind,
-            line=found.line,
-        )
+    check_no_secret(field, text)
     return Body(text, hash_of(text), size)
 
 

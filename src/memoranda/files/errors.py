@@ -21,12 +21,6 @@ class FileTooLarge(OverLimit):
     code = "file_too_large"
 
 
-class SecretFound(Invalid):
-    """A text holds what looks like a credential. `details` names the field, the kind and the line, never the value."""
-
-    code = "secret_found"
-
-
 class AlwaysLoadedFull(Invalid):
     """As many workspace files are always loaded as may be. `details` names them."""
 

@@ -168,6 +168,19 @@ class RevisionText(FileRevision):
     body: str
 
 
+class ErasedRevision(_Value):
+    """An earlier state of a file that was taken away for good.
+
+    `scrubbed` is False where its last traces still wait to leave the database's files: a worker
+    finishes that.
+    """
+
+    file: str
+    agent_id: UUID | None
+    number: int
+    scrubbed: bool
+
+
 class FileProposalStatus(StrEnum):
     """Where a proposed change stands."""
 
@@ -179,7 +192,8 @@ class FileProposalStatus(StrEnum):
 class FileProposal(_Value):
     """A change that was proposed. `base_revision` and `base_hash` are what its author had read.
 
-    `revision` is what it became once it was applied.
+    `stale` says of one that waits that the file says something else by now. `revision` is what
+    it became once it was applied.
     """
 
     id: UUID
@@ -188,6 +202,7 @@ class FileProposal(_Value):
     status: FileProposalStatus
     base_revision: int
     base_hash: str
+    stale: bool
     bytes: int
     author: Author
     run_id: UUID | None
@@ -201,13 +216,14 @@ class FileProposal(_Value):
 class ProposedChange(FileProposal):
     """A proposed change with its text, while it waits.
 
-    `diff` leads from what the file says now to what it would say. `stale` says that the file has
-    changed since the change was proposed; `current_hash` is its hash now.
+    `diff` leads from what the file says now to what it would say. A `stale` one has been so since
+    `stale_since`, which is None where the revisions tell it no longer; `current_hash` is the file's
+    hash now.
     """
 
     body: str | None
     diff: str | None
-    stale: bool
+    stale_since: datetime | None
     current_hash: str
 
 

@@ -1,6 +1,6 @@
 """The verbs of context files: read, write and restore them, say how they are loaded, look back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
@@ -11,6 +11,7 @@ from memoranda.files import permitted, store, writing
 from memoranda.files.body import Body, body_input, hash_input
 from memoranda.files.models import (
     ContextFile,
+    ErasedRevision,
     FileList,
     FileRevision,
     FileSummary,
@@ -21,6 +22,7 @@ from memoranda.files.models import (
     RevisionText,
 )
 from memoranda.files.proposals import store as proposals
+from memoranda.files.quoting import Quoting, quoting
 from memoranda.files.revisions import reading
 from memoranda.files.revisions import store as revisions
 from memoranda.files.view import view
@@ -142,9 +144,33 @@ class Files:
         expected = None if expected_hash is None else hash_input("expected_hash", expected_hash)
         return await self._write(who, _restore, who, Named(name, agent), number, expected)
 
+    async def erase_revision(
+        self, who: Principal, name: str, number: int, *, agent: UUID | str | None = None
+    ) -> ErasedRevision:
+        """Take away for good what an earlier revision said; what the file says now is not touched. For owners.
+
+        Its number is not given again, and asked for it the answer is `RevisionGone`. Raises as
+        `revision` does, and `Conflict` for the present one.
+        """
+        _check_named(agent)
+        _check_number("number", number)
+        organization = organization_of(who)
+        place = await self._storage.write(organization, _erase, who, Named(name, agent), number)
+        self._changed(organization)
+        return ErasedRevision(
+            file=place.name,
+            agent_id=place.agent_id,
+            number=number,
+            scrubbed=await self._storage.scrub(),
+        )
+
     async def view(self, subject: ContextSubject) -> FilesView:
         """The files as a run for this subject is given them. It asks for no permission, and writes nothing."""
         return await self._storage.read(subject.organization_id, view, subject.agent_id)
+
+    async def quoting(self, organization_id: UUID, texts: Iterable[str]) -> list[Quoting]:
+        """The files that hold one of these texts: now, before, or in a change that waits. It asks for no permission."""
+        return await quoting(self._storage, organization_id, texts)
 
     async def prune(self, organization_id: UUID) -> int:
         """Delete some of what is kept no longer: old revisions, and what was decided long ago; how much."""
@@ -210,6 +236,13 @@ def _restore(
     tx: Transaction, who: Principal, named: Named, number: int, expected: str | None
 ) -> ContextFile:
     return writing.restore(tx, who, _writable(tx, who, named), number, expected)
+
+
+def _erase(tx: Transaction, who: Principal, named: Named, number: int) -> Place:
+    place = permitted.place_of(tx, who, named)
+    require(who, Permission.WRITE_FILES)
+    writing.erase_revision(tx, who, place, number)
+    return place
 
 
 def _writable(tx: Transaction, who: Principal, named: Named) -> Place:

@@ -20,9 +20,11 @@ from memoranda.files.models import (
     Place,
     WorkspaceFile,
 )
-from memoranda.storage import Row, Transaction, insert_or_ignore
+from memoranda.storage import Row, Transaction, insert_or_ignore, one_of
+from memoranda.storage.scope import NIL
 from memoranda.storage.tables import context_files
 from memoranda.words.ids import new_id
+from memoranda.words.quotes import Quotes
 
 f = context_files.c
 MODES: Final = "load modes of context files"
@@ -52,6 +54,13 @@ HELD: Final = {of_agent: each.with_for_update() for of_agent, each in FILE.items
 BY_ID: Final = WHOLE.where(f.id == bindparam("file"))
 HELD_BY_ID: Final = BY_ID.with_for_update()
 FOR_A_RUN: Final = WHOLE.where(or_(f.agent_id.is_(None), f.agent_id == bindparam("agent")))
+TEXTS: Final = (
+    select(f.id, f.body)
+    .where(f.id > bindparam("after"), f.bytes > 0)
+    .order_by(f.id)
+    .limit(bindparam("most"))
+)
+PLACES: Final = select(f.id, f.agent_id, f.name).where(one_of(f.id, "ids"))
 ALWAYS: Final = select(f.name).where(f.load_mode == LoadMode.ALWAYS.value)
 
 MAKE: Final = insert_or_ignore(context_files)
@@ -152,6 +161,19 @@ def by_id(tx: Transaction, file_id: UUID) -> Kept:
 def for_a_run(tx: Transaction, agent_id: UUID | None) -> list[Kept]:
     """All files that there are of the organization and of an agent."""
     return [_kept(row) for row in tx.all(FOR_A_RUN, agent=agent_id)]
+
+
+def quoting(
+    tx: Transaction, quotes: Quotes, after: UUID | None, most: int
+) -> tuple[list[UUID], UUID | None]:
+    """Of the next `most` files, those that quote; and where to go on from."""
+    rows = tx.all(TEXTS, after=after or NIL, most=most)
+    return [row.id for row in rows if quotes.are_in(row.body)], rows[-1].id if rows else None
+
+
+def places(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Place]:
+    """Which files these are."""
+    return {row.id: Place(row.agent_id, row.name) for row in tx.all(PLACES, ids=list(ids))}
 
 
 def always_loaded(tx: Transaction) -> list[str]:

@@ -15,7 +15,8 @@ from memoranda.files.store import Kept
 from memoranda.runs.events.store import record_event
 from memoranda.runs.store import record_activity
 from memoranda.storage import Transaction
-from memoranda.words.errors import Invalid
+from memoranda.storage.signals import SCRUB, signal
+from memoranda.words.errors import Conflict, Invalid
 
 EVENT: Final = "file.updated"
 
@@ -52,6 +53,26 @@ def restore(
         author=author_of(who),
         action=Action.RESTORED,
         restored_from=number,
+    )
+
+
+def erase_revision(tx: Transaction, who: Principal, place: Place, number: int) -> None:
+    """Take away what an earlier revision said. Raises what `reading.revision` does, and `Conflict` for the present one."""
+    file = store.hold(tx, place)
+    if number == file.revision:
+        raise Conflict(
+            f"Revision {number} is what {file.name} says now: write the file anew first.",
+            file=file.name,
+            revision=file.revision,
+        )
+    reading.revision(tx, file, number)
+    revisions.erase(tx, file.id, number)
+    signal(tx, SCRUB)
+    told: dict[str, Any] = {"file": file.name, "revision": number}
+    whose = {"user_id": who.user_id, "agent_id": who.agent_id}
+    record_activity(tx, "file_revision_erased", subject_id=file.id, **whose, **told)
+    record_event(
+        tx, EVENT, agent_id=file.agent_id, file_id=str(file.id), action="revision_erased", **told
     )
 
 

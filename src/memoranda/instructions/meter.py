@@ -202,6 +202,7 @@ class LoadMeter:
             loaded=measured is not None and file.load_mode is not LoadMode.ON_DEMAND,
             revision=file.revision,
             hash=file.hash if saved else hash_of(text),
+            saved_hash=file.hash,
             cap=cap,
             used=used,
             included=0 if piece is None else piece.included,

@@ -177,9 +177,10 @@ class FileReport(Value):
     """How much of one file reaches an agent. `segment` is None for a file that is never loaded.
 
     `loaded` says whether every run is given it; what is measured of a file that is read on demand is
-    what it would cost. `saved` is False for a body that was only tried. `cap` to `state` are the
-    file's own: its part of the cap where files share one. `given` is its text as an agent
-    receives it, with the line that stands for what is skipped.
+    what it would cost. `saved` is False for a body that was only tried: `hash` is then that body's, and
+    `saved_hash` is what the file has, as a write expects it. `cap` to `state` are the file's own: its
+    part of the cap where files share one. `given` is its text as an agent receives it, with the line
+    that stands for what is skipped.
     """
 
     name: str
@@ -190,6 +191,7 @@ class FileReport(Value):
     loaded: bool
     revision: int
     hash: str
+    saved_hash: str
     cap: int
     used: int
     included: int

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import TypeVar
 
@@ -162,3 +163,19 @@ class Worker:
                 await woken.wait()
         except TimeoutError:
             pass
+
+
+@asynccontextmanager
+async def at_work(worker: Worker | None) -> AsyncIterator[None]:
+    """Let the worker run beside whoever is within, if there is to be one."""
+    if worker is None:
+        yield
+        return
+    # No task group: it would wrap what is raised within.
+    running = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running

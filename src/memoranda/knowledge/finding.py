@@ -1,8 +1,7 @@
-"""A search of documents: the query is embedded first, then one transaction finds, by one model or by words."""
+"""A search of documents: each scope is found in by its own model, or by words, and what was found is merged."""
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -12,34 +11,18 @@ from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.models import SearchAnswer, SearchResult
 from memoranda.search.fusion import Meaning
 from memoranda.search.terms import Query, read_query
-from memoranda.search.vectors.queries import QueryVectors
+from memoranda.search.vectors.asking import PATIENCE_S, Asking, Look
 from memoranda.storage import Scope, Storage, Transaction
 
 LONGEST_QUERY: Final = 10_000
 """The most characters of a query that are read; the rest of a longer one is not searched for."""
-TRIES: Final = 3
-"""How often a query is embedded anew because another model serves by then; after that, words answer."""
-PATIENCE_S: Final = 1.5
-REST_S: Final = 5.0
-"""How long an embedder that does not answer queries is left alone."""
 
 
 class _Asked(NamedTuple):
+    said: str
     query: Query
     limit: int
     source_ids: Sequence[UUID] | None
-
-
-class _Look(NamedTuple):
-    """The model that serves a scope, and the text to embed for it."""
-
-    model: str | None
-    wording: str
-
-
-class _Found(NamedTuple):
-    results: list[SearchResult]
-    model: str | None
 
 
 class Finding:
@@ -50,8 +33,7 @@ class Finding:
     ) -> None:
         self._storage = storage
         self._embedding = embedding
-        self._timeout_s = timeout_s
-        self._queries = QueryVectors(timeout_s=timeout_s, rest_s=REST_S)
+        self._asking = Asking(storage, timeout_s=timeout_s)
 
     async def search(
         self,
@@ -65,13 +47,10 @@ class Finding:
     ) -> SearchAnswer:
         """Search each scope, then merge. `patience_s` is how long the embedder may take, if not as set."""
         said = query[:LONGEST_QUERY]
-        asked = _Asked(read_query(said), limit, source_ids)
-        patience = self._timeout_s if patience_s is None else min(patience_s, self._timeout_s)
-        found = [
-            await self._within(scope, organization_id, said, asked, patience) for scope in scopes
-        ]
-        results = [result for each in found for result in each.results]
-        models = list(dict.fromkeys(each.model for each in found if each.model is not None))
+        asked = _Asked(said, read_query(said), limit, source_ids)
+        found = [await self._within(scope, organization_id, asked, patience_s) for scope in scopes]
+        results = [result for each, _ in found for result in each]
+        models = list(dict.fromkeys(model for _, model in found if model is not None))
         return SearchAnswer(
             # A stable sort: of two equal scores, the organization's own comes first.
             results=sorted(results, key=lambda result: -result.score)[:limit],
@@ -81,48 +60,35 @@ class Finding:
 
     async def close(self) -> None:
         """Let go of what is under way."""
-        await self._queries.close()
+        await self._asking.close()
 
     async def _within(
-        self, scope: Scope, asker: UUID, said: str, asked: _Asked, patience_s: float
-    ) -> _Found:
-        tries = TRIES if self._embedding.embedders is not None and asked.limit > 0 else 0
-        for _ in range(tries):
-            look = await self._storage.read(scope, _look, said, asked)
-            meaning = await self._meaning(asker, look, patience_s)
-            if meaning is None:
-                break
-            found = await self._storage.read(scope, _find, asked, meaning)
-            if found is not None:
-                return _Found(found, meaning.model)
+        self, scope: Scope, asker: UUID, asked: _Asked, patience_s: float | None
+    ) -> tuple[list[SearchResult], str | None]:
+        found = await self._asking.found(
+            scope,
+            asker,
+            self._embedding.embedders if asked.limit > 0 else None,
+            look=partial(_look, asked=asked),
+            find=partial(_find, asked=asked),
+            patience_s=patience_s,
+        )
+        if found is not None:
+            return found
         words = await self._storage.read(
             scope, store.search, asked.query, asked.limit, asked.source_ids
         )
-        return _Found(words, None)
-
-    async def _meaning(self, asker: UUID, look: _Look, patience_s: float) -> Meaning | None:
-        embedders = self._embedding.embedders
-        embedder = embedders.of(look.model) if embedders and look.model else None
-        if embedder is None or not look.wording.strip():
-            return None
-        vector = None
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience_s):
-                vector = await self._queries.vector(embedder, asker, look.wording)
-        # A text that the model can't read has a vector of zeros: words alone answer it.
-        if vector is None or not vector.any():
-            return None
-        return Meaning(embedder.model, vector, embedder.calibration)
+        return words, None
 
 
-def _look(tx: Transaction, said: str, asked: _Asked) -> _Look:
+def _look(tx: Transaction, *, asked: _Asked) -> Look:
     serving = active.now(tx)
     if serving is None or serving.model is None:
-        return _Look(None, "")
-    return _Look(serving.model, store.wording(tx, said, asked.query, asked.source_ids))
+        return Look(None, "")
+    return Look(serving.model, store.wording(tx, asked.said, asked.query, asked.source_ids))
 
 
-def _find(tx: Transaction, asked: _Asked, meaning: Meaning) -> list[SearchResult] | None:
+def _find(tx: Transaction, meaning: Meaning, *, asked: _Asked) -> list[SearchResult] | None:
     """None where another model serves by now: what was embedded can't be compared with its vectors."""
     serving = active.now(tx)
     if serving is None or serving.model != meaning.model:

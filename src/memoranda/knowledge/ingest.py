@@ -33,6 +33,8 @@ TRIES: Final = 3
 """How often an ingestion that broke for no reason of the document's own is tried."""
 
 LEASE: Final = claims.LEASE
+BEAT_S: Final = LEASE.total_seconds() / 6
+"""How often whoever holds a claim says so."""
 
 _Extract = Callable[..., list[Chunk]]
 
@@ -46,6 +48,8 @@ class _Work:
     claim: Claim
     read: _Extract
     embedding: DocumentEmbedding
+    lost: Event
+    """Set once another worker has the claim, so that a long read of the document ends."""
 
 
 class _Stopped(Exception):
@@ -68,8 +72,10 @@ async def ingest(
     growing pause, and ends it `failed` at the third try. Killed at any moment, nothing of it is
     searchable, and the next worker reads the upload anew; the vectors that were kept are taken up.
     """
-    beat = asyncio.create_task(_hold(storage, scope, claim))
-    work = _Work(storage, scope, claim, partial(extract, limit=limit, bounds=bounds), embedding)
+    lost = Event()
+    beat = asyncio.create_task(_hold(storage, scope, claim, lost))
+    read = partial(extract, limit=limit, bounds=bounds)
+    work = _Work(storage, scope, claim, read, embedding, lost)
     try:
         await _end(work)
     except steps.ClaimLost:
@@ -95,7 +101,7 @@ async def _end(work: _Work) -> None:
 
 async def give_up(storage: Storage, scope: Scope, claim: Claim, reason: str) -> bool:
     """End a claimed source as failed, with nothing left of what was begun; False where the claim was lost."""
-    beat = asyncio.create_task(_hold(storage, scope, claim))
+    beat = asyncio.create_task(_hold(storage, scope, claim, Event()))
     try:
         row = await storage.read(scope, steps.claimed, claim)
         await _clear_all(storage, scope, claim, row)
@@ -118,7 +124,7 @@ async def _take_in(work: _Work, row: Row) -> None:
         await work.embedding.check(work.scope)
         await _clear(work, row)
         content = await work.storage.read(work.scope, steps.upload, claim)
-        with _keeping_on() as keep_on:
+        with _keeping_on(work.lost) as keep_on:
             chunks, indexed = await asyncio.to_thread(_read, content, row, work.read, keep_on)
         await _write(work, row, chunks, indexed)
     except EmbedderAway as error:
@@ -182,13 +188,15 @@ async def _clear_all(storage: Storage, scope: Scope, claim: Claim, row: Row) -> 
 
 
 @contextmanager
-def _keeping_on() -> Iterator[Callable[[], None]]:
-    """A check for the reading thread, which ends it soon after whoever waits for it has gone."""
+def _keeping_on(lost: Event) -> Iterator[Callable[[], None]]:
+    """A check for the reading thread, which ends it soon after whoever waits has gone or the claim is lost."""
     left = Event()
 
     def keep_on() -> None:
         if left.is_set():
             raise _Stopped
+        if lost.is_set():
+            raise steps.ClaimLost
 
     try:
         yield keep_on
@@ -207,12 +215,13 @@ def _read(
     return chunks, index_document((chunk.passage(row.title) for chunk in chunks), keep_on)
 
 
-async def _hold(storage: Storage, scope: Scope, claim: Claim) -> None:
-    while True:
-        await asyncio.sleep(LEASE.total_seconds() / 6)
+async def _hold(storage: Storage, scope: Scope, claim: Claim, lost: Event) -> None:
+    while not lost.is_set():
+        await asyncio.sleep(BEAT_S)
         # One lost heartbeat is no lost claim: the next comes long before the lease ends.
         with suppress(Unavailable):
-            await storage.write(scope, claims.extend, claim, LEASE)
+            if not await storage.write(scope, claims.extend, claim, LEASE):
+                lost.set()
 
 
 async def _later(work: _Work, row: Row, own: str | None = None) -> None:

@@ -15,7 +15,7 @@ from memoranda.knowledge.embedding import switching
 from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.errors import DocumentTooLarge
 from memoranda.knowledge.extract import BOUNDS, kind_of, misfit
-from memoranda.knowledge.finding import PATIENCE_S, Finding
+from memoranda.knowledge.finding import Finding
 from memoranda.knowledge.formats.bounds import Bounds
 from memoranda.knowledge.ingest import LEASE, finish_removal, give_up, ingest
 from memoranda.knowledge.models import (
@@ -29,6 +29,7 @@ from memoranda.knowledge.models import (
 )
 from memoranda.knowledge.readiness import store as readiness
 from memoranda.knowledge.steps import store as steps
+from memoranda.search.vectors.asking import PATIENCE_S
 from memoranda.storage import PLATFORM, Scope, Storage
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, NotFound, OverLimit

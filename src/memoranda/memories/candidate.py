@@ -14,6 +14,7 @@ from memoranda.memories.models import Origin
 from memoranda.words.errors import Invalid, OverLimit
 from memoranda.words.inputs import optional_text_input, text_input, time_input
 from memoranda.words.ref import ResourceRef
+from memoranda.words.secrets.check import check_no_secret
 from memoranda.words.subject_key import make_subject_key
 from memoranda.words.text import fold
 
@@ -120,6 +121,26 @@ def _is_seen(character: str) -> bool:
     return character not in _BLANK and unicodedata.category(character) not in _UNSEEN
 
 
+def check_secrets(
+    text: str | None,
+    title: str | None,
+    category: str | None,
+    tags: Sequence[str],
+    attribute: str | None = None,
+) -> None:
+    """Raise `SecretFound`, with the field, where anything that is to be kept seems to hold a credential."""
+    if text:
+        check_no_secret("text", text)
+    if title:
+        check_no_secret("title", title)
+    if category:
+        check_no_secret("category", category)
+    for place, tag in enumerate(tags):
+        check_no_secret(f"tags.{place}", tag)
+    if attribute:
+        check_no_secret("attribute", attribute)
+
+
 def attribute_input(attribute: str | None) -> str | None:
     """The attribute in composed form. Raises `Invalid` for one outside the namespaces of memories."""
     checked = optional_text_input("attribute", attribute, limit=LONGEST_ATTRIBUTE)
@@ -197,9 +218,12 @@ def candidate_input(
     about: ResourceRef | None = None,
     pinned: bool = False,
 ) -> Candidate:
-    """What somebody wants remembered or proposes, checked. Raises `Invalid` and `OverLimit` with the field."""
+    """What somebody wants remembered or proposes, checked.
+
+    Raises `Invalid`, `OverLimit` and `SecretFound` with the field.
+    """
     refs = about_input(about)
-    return Candidate(
+    made = Candidate(
         audience=audience,
         subject_key=subject_key(audience, organization_id, attribute, about),
         text=memory_text(text, text_chars),
@@ -211,6 +235,8 @@ def candidate_input(
         pinned=pinned,
         subject_refs=refs,
     )
+    check_secrets(made.text, made.title, made.category, made.tags, attribute)
+    return made
 
 
 def edit_input(
@@ -222,8 +248,8 @@ def edit_input(
     tags: Sequence[str] | Unset = UNSET,
     expires_at: datetime | Unset | None = UNSET,
 ) -> Edit:
-    """What somebody wants changed, checked. Raises `Invalid` and `OverLimit` with the field."""
-    return Edit(
+    """What somebody wants changed, checked. Raises `Invalid`, `OverLimit` and `SecretFound` with the field."""
+    edit = Edit(
         text=text if text is UNSET else memory_text(text, text_chars),
         title=title if title is UNSET else optional_text_input("title", title),
         category=category
@@ -232,6 +258,13 @@ def edit_input(
         tags=tags if tags is UNSET else tags_input(tags),
         expires_at=expires_at if expires_at is UNSET else expiry_input(expires_at),
     )
+    check_secrets(
+        None if edit.text is UNSET else edit.text,
+        None if edit.title is UNSET else edit.title,
+        None if edit.category is UNSET else edit.category,
+        () if edit.tags is UNSET else edit.tags,
+    )
+    return edit
 
 
 def expiry_input(expires_at: datetime | None) -> datetime | None:

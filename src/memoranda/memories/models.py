@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+from memoranda.words.page import Page
 from memoranda.words.ref import ResourceRef
 
 _set: Final = object.__setattr__
@@ -217,12 +218,26 @@ class FoundMemory(_Value):
     match: Match
 
 
+class MemoryPage(Page[Memory]):
+    """A page of memories.
+
+    `hidden` counts, for who reads everything and names a user or agent, how many of the page are
+    kept from their runs: they are about rows that are not there.
+    """
+
+    hidden: int = 0
+
+
 class MemorySearch(_Value):
-    """What a search found, best first. `semantic` is False where no embedder answered."""
+    """What a search found, best first. `semantic` is False where no embedder answered.
+
+    `hidden` counts what was found too and is kept from runs, as that of `MemoryPage`.
+    """
 
     results: tuple[FoundMemory, ...]
     semantic: bool
     model: str | None
+    hidden: int = 0
 
 
 class RecalledMemory(_Value):

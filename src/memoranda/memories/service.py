@@ -7,7 +7,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 from memoranda.access.models import Principal
-from memoranda.access.roles import Permission, organization_for, subject_of
+from memoranda.access.roles import Permission, organization_for, require, subject_of
 from memoranda.access.store import check_subject
 from memoranda.memories import capture, permitted
 from memoranda.memories.announce import Changed, announce, nobody
@@ -24,7 +24,7 @@ from memoranda.memories.finding.asked import filter_input
 from memoranda.memories.finding.service import Finding
 from memoranda.memories.guarding import is_for_a_run
 from memoranda.memories.limits import LONGEST_TEXT_EVER
-from memoranda.memories.models import Memory, MemoryStats, MemoryStatus, Revision
+from memoranda.memories.models import Memory, MemoryPage, MemoryStats, MemoryStatus, Revision
 from memoranda.memories.past import store as past
 from memoranda.memories.races import write_again
 from memoranda.memories.stats import store as stats
@@ -36,7 +36,7 @@ from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import make_cursor, read_cursor
 from memoranda.words.errors import Conflict, Invalid
 from memoranda.words.inputs import check_count, choice_input, time_input
-from memoranda.words.page import Page, cut_page
+from memoranda.words.page import cut_page
 from memoranda.words.ref import ResourceRef
 from memoranda.words.resolver import RefResolver
 from memoranda.words.subject import ContextSubject
@@ -97,8 +97,8 @@ class Memories(Finding):
         its organization. `run_id` and `conversation_id` say where it came from and are
         kept as given; a run's log says whether it was stored. Raises `DuplicateMemory`,
         naming the memory, when a live one says the same; `MemoriesFull` and `PinsFull`
-        at the organization's limits; `Invalid` and `OverLimit` with the field; `NotFound`
-        for an unknown user or agent; `Refused` where the key may not write for them.
+        at the organization's limits; `Invalid`, `OverLimit` and `SecretFound` with the field;
+        `NotFound` for an unknown user or agent; `Refused` where the key may not write for them.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         audience = audience_of(who, agent_id, user_id)
@@ -153,7 +153,7 @@ class Memories(Finding):
         left. Raises `NotFound`, `Conflict` for a forgotten memory, `StaleVersion` with
         its version and text where `expected_version` is another, `DuplicateMemory` for
         a text that is remembered already, `MemoriesFull`, `PinsFull`, `Invalid`,
-        `OverLimit`, `Conflict` for a memory of a space that is to be for somebody else, and `Refused` for what the caller may read and not change.
+        `OverLimit`, `SecretFound`, `Conflict` for a memory of a space that is to be for somebody else, and `Refused` for what the caller may read and not change.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         edit = edit_input(
@@ -207,7 +207,7 @@ class Memories(Finding):
 
         Raises `NotFound`, `Conflict` for one that is active, or was moved or merged away,
         `DuplicateMemory` where another says it by now, `MemoriesFull`, `NotRestorable` for
-        what was forgotten longer ago, has expired or is purged, and `Refused`.
+        what was forgotten longer ago, has expired or is purged, `SecretFound`, and `Refused`.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         restored = await self._write(
@@ -230,16 +230,19 @@ class Memories(Finding):
         unused_only: bool = False,
         limit: int = 50,
         cursor: str | None = None,
-    ) -> Page[Memory]:
+    ) -> MemoryPage:
         """Memories, the newest chain first, at most `limit` (1 to 200).
 
-        With a user or agent named: what a run for them may know. Without: all that the
-        caller may read. Categories and tags narrow it to memories with one of each. `as_of` shows what was active at that time, with today's pins;
+        With a user or agent named: what a run for them may know, and for who reads everything how
+        many more are hidden. Without: all that the caller may read. Categories and tags narrow it
+        to memories with one of each. `as_of` shows what was active at that time, with today's pins;
         `unused_only` what nobody changed and no run was given for half a year.
         What is added or forgotten between two pages makes no memory come twice or be left
         out. Raises `Invalid` for a cursor that is not this list's.
         """
         organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
+        if as_of is not None:
+            require(who, Permission.READ_PAST)
         check_count("limit", limit, most=MOST_LISTED)
         wanted = Wanted(
             choice_input("status", status, MemoryStatus),
@@ -266,12 +269,17 @@ class Memories(Finding):
             space=None if who.space is None else who.space.name,
         )
         page = cut_page(listing, found, limit)
-        kept = list(page.items)
-        if is_for_a_run(who, user_id, agent_id):
-            kept = await self._guard.memories(subject, kept)
+        fit = list(page.items)
         if wanted.tags:
-            kept = [each for each in kept if not set(wanted.tags).isdisjoint(each.tags)]
-        return page.model_copy(update={"items": list(map(self._hinted, kept))})
+            fit = [each for each in fit if not set(wanted.tags).isdisjoint(each.tags)]
+        kept = fit
+        if is_for_a_run(who, user_id, agent_id):
+            kept = await self._guard.memories(subject, fit)
+        return MemoryPage(
+            items=list(map(self._hinted, kept)),
+            next_cursor=page.next_cursor,
+            hidden=len(fit) - len(kept) if sees_everything(who) else 0,
+        )
 
     @staticmethod
     def cursor_after(memory_id: UUID) -> str:

@@ -12,6 +12,7 @@ from memoranda.memories.candidate import (
     Candidate,
     Edit,
     check_future,
+    check_secrets,
     mark_of,
     moved_key,
 )
@@ -149,14 +150,15 @@ def restore(
     """Let a forgotten memory say again what it said last.
 
     Raises `NotFound`, `Conflict` for a memory that is live or goes on as another one,
-    `DuplicateMemory` where another says it by now, `MemoriesFull`, and `NotRestorable`
-    when its time has passed.
+    `DuplicateMemory` where another says it by now, `MemoriesFull`, `NotRestorable`
+    when its time has passed, and `SecretFound` for what would be refused today.
     """
     seen = heads.seen(tx, memory_id, author)
     ended = seen is not None and not seen[0].live and seen[1].subject_key is None
     holding = hold_lower(tx, memory_id, seen[1] if seen is not None and ended else None)
     held = heads.held(tx, memory_id)
     again = _restorable(tx, held, author)
+    check_secrets(again.text, again.title, again.category, again.tags)
     mark = mark_of(again.text)
     rest = make_room(tx, again, mark, holding)
     head = append(tx, head_of(held), again, mark)

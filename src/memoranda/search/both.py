@@ -46,6 +46,7 @@ def both(
     tx: Transaction,
     collection: str,
     query: Query,
+    *,
     limit: int,
     document_ids: Sequence[UUID] | None,
     meaning: Meaning | None,

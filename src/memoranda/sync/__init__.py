@@ -7,6 +7,7 @@ from memoranda.sync.briefs import BriefVerbs, Policies
 from memoranda.sync.conversations import Conversations
 from memoranda.sync.definitions import Definitions
 from memoranda.sync.dossier import Dossier
+from memoranda.sync.files import FileProposals, Files
 from memoranda.sync.instructions import Instructions
 from memoranda.sync.knowledge import Knowledge, KnowledgeVerbs
 from memoranda.sync.memories import MemoryVerbs
@@ -25,7 +26,7 @@ class Memoranda(MemoryVerbs, KnowledgeVerbs, BriefVerbs, ToolVerbs, AccessVerbs)
             print(memoranda.brief("When do invoices go out?").text)
 
     What is used most is a verb of its own; the rest is by subsystem: `runs`, `knowledge`, `conversations`,
-    `policies`, `dossier`, `definitions`, `instructions` and `state`, as in
+    `policies`, `dossier`, `definitions`, `files`, `file_proposals`, `instructions` and `state`, as in
     `memoranda.runs.create()`. Each verb promises and raises what the one of its name in the
     services does, and RuntimeError outside of the `with` block.
     """
@@ -44,5 +45,7 @@ class Memoranda(MemoryVerbs, KnowledgeVerbs, BriefVerbs, ToolVerbs, AccessVerbs)
         self.policies = Policies(self._call)
         self.dossier = Dossier(self._call)
         self.definitions = Definitions(self._call)
+        self.files = Files(self._call)
+        self.file_proposals = FileProposals(self._call)
         self.instructions = Instructions(self._call)
         self.state = State(self._call)

@@ -8,7 +8,15 @@ from typing import Any
 from uuid import UUID
 
 from memoranda import app
-from memoranda.memories.models import Memory, MemorySearch, Proposal, Proposed, Recall, Revision
+from memoranda.memories.models import (
+    Memory,
+    MemoryPage,
+    MemorySearch,
+    Proposal,
+    Proposed,
+    Recall,
+    Revision,
+)
 from memoranda.memories.removal.models import Erased
 from memoranda.memories.transfer.models import ImportReport, ImportSource
 from memoranda.sync.opened import Opened
@@ -54,7 +62,7 @@ class MemoryVerbs(Opened):
         """Forget a memory; see `Memories.forget`."""
         return self._call(lambda at: at.memories.forget(at.owner, memory_id))
 
-    def memories(self, *, limit: int = 50, cursor: str | None = None) -> Page[Memory]:
+    def memories(self, *, limit: int = 50, cursor: str | None = None) -> MemoryPage:
         """A page of what is remembered; see `Memories.page`."""
         return self._call(lambda at: at.memories.page(at.owner, limit=limit, cursor=cursor))
 

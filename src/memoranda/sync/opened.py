@@ -11,6 +11,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from memoranda import app
 from memoranda.settings import Settings
 from memoranda.state.projections import HostState
+from memoranda.words.given import check_verbs
 
 T = TypeVar("T")
 
@@ -25,12 +26,18 @@ class Caller(Protocol):
 class Room:
     """The verbs of one subsystem, as an attribute of the face."""
 
+    def __init_subclass__(cls) -> None:
+        check_verbs(cls)
+
     def __init__(self, call: Caller) -> None:
         self._call = call
 
 
 class Opened:
     """Opens and closes the product, and calls what is asked of it."""
+
+    def __init_subclass__(cls) -> None:
+        check_verbs(cls)
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from uuid import UUID
 from memoranda import app
 from memoranda.access.models import Principal, Role
 from memoranda.sync.opened import Opened
+from memoranda.tools.inbox.models import Waiting
 from memoranda.tools.models import (
     Approval,
     Course,
@@ -51,6 +52,10 @@ class ToolVerbs(Opened):
     def approvals(self, *, limit: int = 50, cursor: str | None = None) -> Page[Approval]:
         """A page of the calls that wait for a person; see `Approvals.page`."""
         return self._call(lambda at: at.tools.approvals.page(at.owner, limit=limit, cursor=cursor))
+
+    def inbox(self, *, limit: int = 50, cursor: str | None = None) -> Page[Waiting]:
+        """A page of all that waits for a person; see `Inbox.page`."""
+        return self._call(lambda at: at.inbox.page(at.owner, limit=limit, cursor=cursor))
 
     def approve(self, approval_id: UUID) -> Approval:
         """Let a call that waits be done; see `Approvals.approve`."""

@@ -8,6 +8,7 @@ from memoranda.access.models import Principal
 from memoranda.knowledge.models import SearchResult
 from memoranda.knowledge.service import Knowledge
 from memoranda.tools.models import Answer, Course, Input, Tool
+from memoranda.tools.room import within
 
 DESCRIPTION: Final = (
     "Look in the organization's documents. Found are passages that answer the query, the best first, "
@@ -61,13 +62,7 @@ def knowledge_tool(knowledge: Knowledge, *, chars: int) -> Tool:
         # A space has no documents of its own: what its role may read, it may read.
         reader = who.model_copy(update={"space": None})
         found = (await knowledge.search(reader, asked.query, limit=asked.limit)).results
-        room = chars
-        kept: list[Passage] = []
-        for passage in map(Passage.of, found):
-            room -= len(passage.text)
-            if room < 0 and kept:
-                break
-            kept.append(passage)
+        kept = within(chars, map(Passage.of, found))
         return Passages(passages=kept, cut=len(found) - len(kept))
 
     return Tool(

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
@@ -240,10 +240,15 @@ class ToolCall(Answer):
     created_at: datetime
 
 
+ResetPolicy = Literal["keep", "clear"]
+"""What becomes of a space's memories where its workflow is reset: they stay, or are forgotten."""
+
+
 class ToolSpace(Answer):
     """A node of a workflow that calls tools: which ones, and for which agent. Its memories are its own.
 
-    `name` spells both ids as one text; its memories carry it.
+    `name` spells both ids as one text; its memories carry it. `reset_policy` says whether they
+    outlive a reset of the workflow.
     """
 
     id: UUID
@@ -252,6 +257,7 @@ class ToolSpace(Answer):
     node_id: str
     agent_id: UUID | None
     tools: list[str]
+    reset_policy: ResetPolicy
     created_at: datetime
     published_at: datetime
 

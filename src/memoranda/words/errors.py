@@ -5,7 +5,8 @@
     ├── Conflict                        conflict
     │   └── DuplicateMemory             duplicate_memory
     ├── Invalid                         invalid_input
-    │   └── PolicyRejected              policy_rejected
+    │   ├── PolicyRejected              policy_rejected
+    │   └── SecretFound                 secret_found
     ├── Refused                         refused
     │   ├── Unauthenticated             unauthenticated
     │   └── ReadOnly                    read_only
@@ -91,6 +92,12 @@ class PolicyRejected(Invalid):
         )
         error.rejections = pairs
         return error
+
+
+class SecretFound(Invalid):
+    """A text holds what looks like a credential. `details` names the field, the kind and the line, never the value."""
+
+    code = "secret_found"
 
 
 class Refused(MemorandaError):

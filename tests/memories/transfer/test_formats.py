@@ -256,6 +256,40 @@ def test_a_list_with_dates_is_chatgpts_unless_it_is_written_as_claude_is_asked_t
     assert read(claudes, Source.CHATGPT).source is Source.CHATGPT
 
 
+DOCUMENTS = {
+    "headings": "# Tea\n\nOolong is from the hills.\n",
+    "a heading that is underlined": "Tea\n===\nOolong is from the hills.\n",
+    "front matter": "---\ntitle: Tea\n---\nOolong is from the hills.\n",
+    "a table": "Kinds of tea:\n\n| tea | from |\n| --- | --- |\n| oolong | hills |\n",
+    "code": "Install it:\n\n```sh\npip install tea\n```\n",
+    "a link": "- See [the guide](guide.md).\n- Drink it.\n",
+    "HTML": "<p>Oolong</p>\nis from the hills.\n",
+    "prose": ("Oolong is from the hills. " * 30 + "\n\n") * 3,
+}
+
+
+@pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS)
+def test_a_document_is_not_taken_for_a_list_of_memories_unless_somebody_says_so(text: str) -> None:
+    with pytest.raises(UnreadableImport, match="This looks like a document and not like memories"):
+        read(text)
+    with pytest.raises(UnreadableImport, match="--from chatgpt"):
+        read(text)
+    assert read(text, Source.CHATGPT).entries
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Work**\n- Likes #hashtags and C#.\n- Pays with a|b.\n",
+        "Likes tea.\n\n* * *\n\nSkis.\n",
+        "Uses <3 as a sign.\nWrites [sic] often.\n",
+        "# Notes of mine\n[2025-05-02] - Likes tea.\n",
+    ],
+)
+def test_signs_within_a_list_do_not_make_it_a_document(text: str) -> None:
+    assert read(text).entries
+
+
 def test_a_dash_or_a_star_within_a_line_is_text() -> None:
     told = "Likes tea - with milk.\nReads a * as a star.\nLives in no. 3) of a row."
     assert texts(read(told)) == told.split("\n")

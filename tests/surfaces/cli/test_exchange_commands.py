@@ -113,6 +113,28 @@ def test_a_dry_run_makes_no_database(tmp_path: Path) -> None:
     assert place.exists()
 
 
+def test_who_imports_is_told_that_it_is_for_everybody_and_how_it_is_given_to_one(
+    cli: Cli,
+) -> None:
+    cli.json("users", "create", "Ada", "--external-id", "ada")
+    source = str(FILES / "chatgpt_list.txt")
+    told = "for everybody: every user's and agent's run may be told of them."
+    assert f"3 memories would be {told}" in cli("import", source, "--dry-run").out
+    assert told not in cli("import", source, "--user", "ada", "--dry-run").out
+    shown = cli("import", source).out
+    assert f"3 memories are {told} --user or --agent gives them to one alone." in shown
+
+
+def test_a_document_is_refused_and_the_command_for_documents_is_named(
+    local: Cli, tmp_path: Path
+) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("# Tea\n\nOolong is from the hills.\n")
+    ended = local("import", str(path), "--json")
+    assert (ended.code, ended.problem["code"]) == (5, "unreadable_import")
+    assert "memoranda knowledge add" in ended.problem["detail"]
+
+
 def test_a_report_says_why_lines_are_passed_over(local: Cli, tmp_path: Path) -> None:
     local.json("remember", "Tea.", "--attribute", "preference.tea")
     local.json("remember", "Green tea.", "--attribute", "preference.tea")

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from memoranda.access.models import Principal, Role
 from memoranda.app import Memoranda
 from memoranda.files.body import hash_of
 from memoranda.surfaces.cli.app import app
-from tests.files.made_secrets import made_secrets
 from tests.surfaces.cli.terminal import Cli
 from tests.surfaces.cli.test_memory_commands import NOBODY, card, refused
+from tests.words.made_secrets import made_secrets
 
 BODY = "\ufeff---\r\ntitle: x\r\n---\r\n\r\nShort.  \r\n\t\x1b[31m"
 NAMES = ["about-you", "organization", "people", "glossary", "voice", "roster"]
@@ -36,13 +37,37 @@ def say(cli: Cli, tmp_path: Path) -> Any:
     return write
 
 
+def test_who_wrote_a_file_is_told_by_name(cli: Cli, say: Any) -> None:
+    cli.json("agents", "create", "scout")
+    say("voice", "Short.")
+
+    async def noted() -> None:
+        async with Memoranda.open(cli.db) as memoranda:
+            users = await memoranda.access.users(memoranda.owner)
+            names.extend(each.name for each in users.items)
+            agent = await memoranda.access.agent(memoranda.owner, "scout")
+            scout = Principal(
+                organization_id=memoranda.owner.organization_id,
+                role=Role.AGENT,
+                agent_id=agent.id,
+            )
+            await memoranda.files.write(scout, "NOTES.md", "Tea.", hash_of(""), agent="scout")
+
+    names: list[str] = []
+    asyncio.run(noted())
+    for words in (("history", "voice"), ("show", "voice"), ()):
+        assert names[0] in cli("files", *words).out
+    for words in (("history", "NOTES.md"), ("show", "NOTES.md"), ()):
+        assert "scout" in cli("files", *words, "--agent", "scout").out
+
+
 def test_files_are_listed_with_how_they_are_loaded(cli: Cli) -> None:
     listed = cli.json("files")
     assert [each["name"] for each in listed["items"]] == NAMES
     assert listed == cli.json("files", "list")
     assert listed["always_loaded"] == ["about-you", "voice"]
     shown = cli("files").out
-    assert all(name in shown for name in [*NAMES, "always", "on_demand", "system"])
+    assert all(name in shown for name in [*NAMES, "always", "on_demand", "the system"])
     cli.json("agents", "create", "scout")
     assert "NOTES.md" in cli("files", "--agent", "scout").out
     assert refused(cli, "files", "--agent", "nobody") == (3, "not_found")
@@ -81,6 +106,54 @@ def test_nothing_is_written_over_what_has_changed(cli: Cli, say: Any, tmp_path: 
     assert (told["current_body"], told["current_hash"]) == ("Mine.", hash_of("Mine."))
     assert cli.json("files", "show", "voice")["body"] == "Mine."
     assert say("voice", "Yours.", "--expected-hash", hash_of("Mine."))["revision"] == 3
+
+
+def test_a_refusal_says_the_present_hash_and_the_command_that_goes_on(
+    cli: Cli, say: Any, tmp_path: Path
+) -> None:
+    cli.json("agents", "create", "scout")
+    old = hash_of("")
+    path = tmp_path / "body.md"
+    for name, words in (("voice", ()), ("NOTES.md", ("--agent", "scout"))):
+        now = say(name, "Mine.", *words)["hash"]
+        path.write_text("Yours.")
+        for verb, last in (("edit", str(path)), ("propose", str(path)), ("restore", "1")):
+            told = cli("files", verb, name, last, *words, "--expected-hash", old).err
+            option = " ".join(("", *words))
+            assert f"It has the hash {now} now." in told
+            assert f"`memoranda files show {name}{option}`" in told
+            assert f"memoranda files {verb} {name} {last}{option} --expected-hash {now}" in told
+    change = cli.json("files", "propose", "voice", str(path))["id"]
+    now = say("voice", "Else.")["hash"]
+    told = cli("files", "apply", change).err
+    assert f"memoranda files proposal {change}" in told
+    assert f"memoranda files apply {change} --expected-hash {now}" in told
+    assert "Mine." not in told + cli("files", "apply", change).out
+
+
+def test_a_file_of_agents_without_an_agent_is_refused_with_how_to_name_one(
+    cli: Cli, tmp_path: Path
+) -> None:
+    cli.json("agents", "create", "scout")
+    path = tmp_path / "soul.md"
+    path.write_text("Calm.")
+    told = cli("files", "edit", "SOUL.md", str(path)).err
+    assert f"memoranda files edit SOUL.md {path} --agent AGENT" in told
+    assert "SOUL.md is a file of each agent" in cli("files", "show", "SOUL.md").err
+    told = cli("files", "edit", "voice", str(path), "--agent", "scout").err
+    assert "voice is the organization's" in told
+
+
+def test_nothing_at_all_empties_a_file_only_on_wish(cli: Cli, say: Any, tmp_path: Path) -> None:
+    say("voice", "Mine.")
+    path = tmp_path / "empty.md"
+    path.write_bytes(b"")
+    for words in (("edit", "voice", "-"), ("edit", "voice", str(path)), ("propose", "voice", "-")):
+        assert refused(cli, "files", *words) == (5, "invalid_input")
+        assert "--empty" in cli("files", *words).err
+    assert cli.json("files", "show", "voice")["body"] == "Mine."
+    assert cli.json("files", "propose", "voice", "-", "--empty")["bytes"] == 0
+    assert cli.json("files", "edit", "voice", "-", "--empty")["bytes"] == 0
 
 
 def test_what_may_not_be_kept_is_refused(cli: Cli, tmp_path: Path) -> None:
@@ -122,9 +195,7 @@ def test_what_a_file_said_is_listed_compared_and_restored(cli: Cli, say: Any) ->
         for each in cli.json("files", "history", "voice", "--before", "3", "--limit", "1")["items"]
     ] == [2]
     shown = cli("files", "history", "voice").out
-    assert all(
-        word in shown for word in ("written", "created", "user", "system", hash_of("One.\n"))
-    )
+    assert all(word in shown for word in ("written", "created", "the system", hash_of("One.\n")))
     assert cli.json("files", "diff", "voice", "2")["diff"] == (
         "--- voice\n+++ voice\n@@ -1 +1 @@\n-One.\n+Two.\n"
     )
@@ -176,6 +247,8 @@ def test_a_proposed_change_is_shown_and_decided(cli: Cli, say: Any, tmp_path: Pa
     say("people", "Ben.\n")
     shown = cli("files", "proposal", change).out
     assert "changed since" in shown
+    assert cli.json("files", "proposal", change)["stale_since"][:16] in shown.replace(" ", "T")
+    assert "yes" in cli("files", "proposals").out
     assert "-Ben." in shown
     assert refused(cli, "files", "apply", change) == (4, "file_changed")
     now = hash_of("Ben.\n")

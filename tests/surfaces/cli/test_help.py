@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from docs import cli_reference
 from memoranda.surfaces.cli.app import app
@@ -53,7 +54,7 @@ def test_a_shell_still_completes_the_shared_options_after_a_command() -> None:
     [
         (("forget", "abc"), "as `memoranda memories` shows it"),
         (("memories", "history", "abc"), "as `memoranda memories` shows it"),
-        (("knowledge", "show", "abc"), "as `memoranda knowledge list` shows it"),
+        (("conversations", "load", "abc"), "as `memoranda conversations list` shows it"),
         (("knowledge", "search", "x", "--source", "abc"), "as `memoranda knowledge list` shows it"),
         (("conversations", "show", "abc"), "as `memoranda conversations list` shows it"),
         (("keys", "revoke", "abc"), "as `memoranda keys list` shows it"),
@@ -88,6 +89,18 @@ def test_a_wrong_value_is_answered_with_what_belongs_there(
 )
 def test_a_time_is_in_utc_unless_it_names_its_zone(local: Cli, said: str, kept: str) -> None:
     assert local.json("remember", "x", "--expires-at", said)["expires_at"] == kept
+
+
+def test_every_group_that_does_nothing_by_itself_shows_its_help_and_ends_alike() -> None:
+    groups = [
+        name
+        for name, group in vars(get_command(app))["commands"].items()
+        if vars(group).get("commands") and not group.invoke_without_command
+    ]
+    assert {"knowledge", "runs", "load"} <= set(groups)
+    for name in groups:
+        ended = CliRunner().invoke(app, [name])
+        assert (ended.exit_code, "Usage:" in ended.output) == (2, True), name
 
 
 def test_a_question_may_stand_without_an_option(local: Cli) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memoranda.files.body import hash_of
 from tests.surfaces.cli.serving import serving
 from tests.surfaces.cli.terminal import Cli
 from tests.surfaces.cli.test_memory_commands import NOBODY, card, refused
@@ -93,6 +94,29 @@ def test_what_a_run_was_told_is_shown_with_its_files_and_on_wish_its_text(cli: C
     assert "<memoranda-tools>" not in shown.out
     assert "<memoranda-tools>" in cli("load", "run", run, "--text").out
     assert refused(cli, "load", "assemble", NOBODY) == (3, "not_found")
+
+
+def test_a_query_that_is_not_used_is_said_to_be(cli: Cli) -> None:
+    cli.json("agents", "create", "scout")
+    run = cli.json("runs", "create", "--agent", "scout")["id"]
+    words = ("load", "assemble", run, "--query")
+    assert "--query was not used" not in cli(*words, "milk").out
+    again = cli(*words, "tea").out
+    assert "--query was not used" in again
+    assert "--refresh" in again
+    plain = cli("load", "assemble", run).out
+    assert "told this before" in plain
+    assert "--query" not in plain
+    assert "told this before" not in cli(*words, "tea", "--refresh").out
+
+
+def test_the_hash_of_a_text_that_is_not_saved_is_told_apart(cli: Cli, draft: str) -> None:
+    shown = card(cli("load", "file", "voice", "--body", draft))
+    assert shown["hash"] == cli.json("files", "show", "voice")["hash"] == hash_of("")
+    assert shown["hash of this text"] == hash_of(LONG)
+    saved = card(cli("load", "file", "voice"))
+    assert saved["hash"] == hash_of("")
+    assert "hash of this text" not in saved
 
 
 def test_what_is_kept_of_an_agent_is_changed_field_by_field(cli: Cli) -> None:

@@ -41,6 +41,20 @@ def refused(cli: Cli, *words: str) -> tuple[int, str]:
     return for_script.code, problem["code"]
 
 
+def test_who_names_a_user_is_told_what_is_kept_from_its_runs_and_how_to_see_it(cli: Cli) -> None:
+    cli.json("users", "create", "Ada", "--external-id", "ada")
+    kept(cli, "Signs nothing in June.", "--user", "ada", "--about", "crm.company:1")
+    told = "1 more memory is about rows of your application that are not there"
+    for words in (("memories", "--user", "ada"), ("memories", "search", "June", "--user", "ada")):
+        shown = cli(*words).out
+        assert "Signs nothing in June." not in shown
+        assert told in shown
+        assert "Leave out --user and --agent to see them." in shown
+        assert cli.json(*words)["hidden"] == 1
+    assert "Signs nothing in June." in cli("memories").out
+    assert told not in cli("memories").out
+
+
 def card(ended: Ended, code: int = 0) -> dict[str, str]:
     """The lines of a card, by their names."""
     assert ended.code == code, ended.err

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from rich.console import Console
@@ -24,6 +25,12 @@ def test_stored_text_can_not_steer_the_terminal() -> None:
     for part in (cell(HOSTILE), card({"text": HOSTILE}), table(("text",), [(HOSTILE,)])):
         shown = drawn(part)
         assert not set(shown) & {"\x1b", "\x07", "\r", "\u202e"}
+
+
+def test_a_time_is_told_to_the_minute_and_in_utc() -> None:
+    moment = datetime(2027, 1, 31, 9, 5, 59, tzinfo=timezone(timedelta(hours=2)))
+    assert cell(moment).plain == "2027-01-31 07:05"
+    assert "2027-01-31 07:05" in card({"since": moment}).plain
 
 
 def test_stored_text_is_no_markup() -> None:

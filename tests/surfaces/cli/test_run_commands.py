@@ -1,7 +1,11 @@
 """Every command about runs, on both backends: what is shown, what is answered, how it ends."""
 
+import asyncio
+from uuid import UUID
+
 import pytest
 
+from memoranda.app import Memoranda
 from tests.surfaces.cli.terminal import Cli
 from tests.surfaces.cli.test_memory_commands import NOBODY, card, kept, refused
 
@@ -40,6 +44,20 @@ def test_a_run_that_has_ended_is_a_conflict_that_names_its_status(cli: Cli) -> N
     for words in (("resume", failed), ("complete", cancelled), ("wait", failed, "x")):
         assert refused(cli, "runs", *words) == (4, "conflict")
     assert "failed" in cli("runs", "cancel", failed).err
+
+
+def test_what_a_run_logged_is_told_in_fields_and_not_as_a_program_writes_it(cli: Cli) -> None:
+    run = started(cli, "--input", '{"ask": "Tea?", "deep": {"on": true}}')
+
+    async def log() -> None:
+        async with Memoranda.open(cli.db) as memoranda:
+            said = {"by": "scout", "count": 3, "done": False, "found": ["a", "b"], "why": None}
+            await memoranda.runs.log(memoranda.owner, UUID(run), "looked", metadata=said)
+
+    asyncio.run(log())
+    shown = " ".join(cli("runs", "logs", run).out.split())
+    assert 'by=scout, count=3, done=false, found=["a", "b"], why=null' in shown
+    assert card(cli("runs", "show", run))["input"] == 'ask=Tea?, deep={"on": true}'
 
 
 def test_what_names_no_run_row_or_status_is_refused(cli: Cli) -> None:

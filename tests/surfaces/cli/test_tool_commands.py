@@ -11,8 +11,9 @@ from tests.surfaces.cli.terminal import Cli
 from tests.surfaces.cli.test_memory_commands import NOBODY, card, kept, refused, texts
 
 TOOLS = [
-    *("remember", "recall", "list", "get", "update", "forget", "search_knowledge", "build_brief"),
-    *("get_context_file", "update_context_file"),
+    *("remember", "recall", "list", "get", "update", "forget", "search_knowledge"),
+    *("search_conversations", "build_brief"),
+    *("get_context_file", "update_context_file", "get_file_load"),
 ]
 
 
@@ -74,6 +75,29 @@ def test_a_call_prints_what_a_model_would_be_answered(cli: Cli) -> None:
     assert [each["content"] for each in found["memories"]] == ["Ada takes oat milk."]
     assert [each["id"] for each in called(cli, "list")["memories"]] == [made["memory_id"]]
     assert len(json.loads(cli("tools", "call", "list").out)["memories"]) == 1
+
+
+def test_a_call_may_be_made_as_an_agent_whose_policy_then_decides(cli: Cli) -> None:
+    cli.json("agents", "create", "clerk")
+    cli.json("users", "create", "Ada", "--external-id", "ada")
+    as_clerk = ("--agent", "clerk", "--user", "ada")
+    asked = called(cli, "remember", *as_clerk, content="Ada takes oat milk.")
+    assert asked["outcome"] == "proposed"
+    (waits,) = cli.json("inbox")["items"]
+    assert waits["proposal"]["text"] == "Ada takes oat milk."
+    assert None not in {waits["user_id"], waits["agent_id"]}
+    assert refused(cli, "tools", "call", "list", "--agent", "nobody") == (3, "not_found")
+    assert refused(cli, "tools", "call", "list", "--user", "ada") == (5, "invalid_input")
+
+
+def test_a_run_that_has_ended_takes_the_calls_that_name_it_and_its_journal_says_so(
+    cli: Cli,
+) -> None:
+    run = cli.json("runs", "create")["id"]
+    cli.json("runs", "cancel", run)
+    assert called(cli, "remember", "--run", run, content="Tea.")["outcome"] == "done"
+    (line,) = cli.json("tools", "calls", "--run", run)["items"]
+    assert (line["tool"], line["outcome"]) == ("remember", "done")
 
 
 def test_the_same_call_under_one_key_is_done_once(cli: Cli) -> None:

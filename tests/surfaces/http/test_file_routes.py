@@ -13,8 +13,8 @@ import pytest
 from memoranda.app import Memoranda
 from memoranda.files.body import hash_of
 from memoranda.settings import Settings
-from tests.files.made_secrets import made_secrets
 from tests.surfaces.http.house import Api, House, furnished, text_of, unknown_id, with_calls
+from tests.words.made_secrets import made_secrets
 
 EMPTY = hash_of("")
 VOICE = "/v1/context-files/voice"
@@ -146,6 +146,43 @@ async def test_what_a_file_said_is_listed_read_and_restored(house: House) -> Non
     for wrong in ("0", "-1", "one", str(2**31)):
         answer = await house.owner.get(f"{VOICE}/revisions/{wrong}")
         assert code(answer) == (422, "invalid_input")
+
+
+async def test_an_agents_notes_are_written_listed_and_restored_like_any_file(house: House) -> None:
+    notes = f"/v1/agents/{house.rows.agent}/files/NOTES.md"
+    read = (await house.owner.get(notes)).json()
+    for body in ("Ask Ada.", "Ask Ben."):
+        done = await put(house.owner, notes, body, read["hash"])
+        assert done.status_code == 200
+        read = (await house.owner.get(notes)).json()
+        assert (read["body"], read["hash"]) == (body, done.json()["hash"])
+    listed = (await house.owner.get(f"{notes}/revisions")).json()["items"]
+    newest = read["revision"]
+    assert [each["number"] for each in listed[:2]] == [newest, newest - 1]
+    restored = await house.owner.post(f"{notes}/revisions/{newest - 1}/restore")
+    assert (restored.json()["revision"], restored.json()["action"]) == (newest + 1, "restored")
+    listed = (await house.owner.get(f"{notes}/revisions?limit=1")).json()["items"]
+    assert [each["restored_from"] for each in listed] == [newest - 1]
+    assert (await house.owner.get(notes)).json()["body"] == "Ask Ada."
+    assert code(await house.owner.get(f"{notes}/revisions/{newest + 9}")) == (404, "not_found")
+
+
+async def test_no_file_is_made_taken_away_or_renamed(house: House) -> None:
+    described = (await house.owner.get("/openapi.json")).json()
+    for path, verbs in described["paths"].items():
+        if path.endswith(("/context-files", "/files")):
+            assert set(verbs) == {"get"}, path
+        if path.endswith(("/context-files/{slug}", "/files/{name}")):
+            assert set(verbs) == {"get", "put"}, path
+    before = (await house.owner.get("/v1/context-files")).json()
+    assert [each["name"] for each in before["items"]] == [
+        *("about-you", "organization", "people", "glossary", "voice", "roster")
+    ]
+    for path in ("/v1/context-files/more", f"/v1/agents/{house.rows.agent}/files/MORE.md"):
+        assert code(await put(house.owner, path, "More.")) == (404, "unknown_file")
+    for verb in ("POST", "DELETE"):
+        assert (await house.owner.send(verb, VOICE)).status_code == 405
+    assert (await house.owner.get("/v1/context-files")).json() == before
 
 
 async def test_a_revision_that_is_kept_no_longer_is_a_410(database_url: str) -> None:

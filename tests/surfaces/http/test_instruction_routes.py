@@ -72,3 +72,26 @@ async def test_a_cap_for_skills_is_a_number_within_its_bounds_or_null(house: Hou
         )
         assert answer.status_code == status, cap
     assert (await house.owner.get(path)).json()["skills_cap"] is None
+
+
+async def test_a_whole_agents_load_is_fourteen_segments_measured_without_a_run(
+    house: House,
+) -> None:
+    path = f"/v1/agents/{house.rows.agent}"
+    before = (await house.owner.get("/v1/runs")).json()
+    soul = (await house.owner.get(f"{path}/files/SOUL.md")).json()["hash"]
+    body = {"body": LONG, "expected_hash": soul}
+    await house.owner.send("PUT", f"{path}/files/SOUL.md", json=body)
+    report = (await house.owner.get(f"{path}/context-load")).json()
+    load = report["load"]
+    assert (load["total_cap"], len(load["segments"])) == (17_000, 14)
+    identity = load["segments"][0]
+    assert set(identity) == {
+        *("name", "label", "cap", "used", "included", "skipped_chars", "skipped", "state"),
+        *("depends_on", "items", "files"),
+    }
+    assert (identity["name"], identity["cap"], identity["state"]) == ("identity", 1_200, "over")
+    assert set(identity["skipped"]) == {"start", "end", "first_line", "last_line"}
+    alone = (await house.owner.get(f"{path}/files/SOUL.md/load-report")).json()
+    assert alone["segment"] == identity
+    assert (await house.owner.get("/v1/runs")).json() == before

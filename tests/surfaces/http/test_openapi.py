@@ -85,7 +85,10 @@ def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
     assert schemas["MemoryPage"]["title"] == "MemoryPage"
     held = {"Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "Proposal"}
     tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace", "Definition", "FileProposal")
-    assert pages == {f"{name}Page" for name in (*held, *tools, "Run", "RunLog", "Source", "User")}
+    later = ("ArchivedMessage", "Compaction", "Waiting")
+    assert pages == {
+        f"{name}Page" for name in (*held, *tools, *later, "Run", "RunLog", "Source", "User")
+    }
 
 
 def test_the_names_that_callers_build_on_are_there(operations: Operations) -> None:

@@ -1,5 +1,8 @@
 """A body means what it writes: no text is a number, no number a time, and nothing but a boolean a flag."""
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -40,6 +43,31 @@ async def test_a_value_of_another_type_is_refused_at_its_place(
         response = await house.owner.post(path, {**rest, name: value})
         assert (response.status_code, response.json()["code"]) == (422, "invalid_input"), value
         assert response.json()["errors"][0]["path"][:2] == ["body", name], value
+
+
+async def test_a_tools_arguments_in_the_place_of_the_body_are_told_where_they_belong(
+    house: House,
+) -> None:
+    for body in ({"content": "Tea at four."}, {"run_id": str(uuid4()), "query": "tea"}):
+        response = await house.owner.post("/v1/tools/remember", body)
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_input")
+        assert 'send {"arguments": {…}}' in response.json()["detail"]
+    other = await house.owner.post("/v1/tools/remember", {"arguments": {}, "extra": 1})
+    assert "There is no such field" in other.json()["detail"]
+    right = {"arguments": {"content": "Tea at four."}}
+    assert (await house.owner.post("/v1/tools/remember", right)).status_code == 200
+
+
+async def test_the_calls_over_http_on_the_page_of_tools_are_answered_as_they_stand_there(
+    house: House,
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "tools.md").read_text("utf-8")
+    calls = re.findall(r"curl -s http://127\.0\.0\.1:8321(\S+).*?-d '(.*?)'", page, re.DOTALL)
+    assert calls
+    for path, body in calls:
+        response = await house.owner.post(path, json.loads(body))
+        assert response.status_code == 200, response.text
+        assert set(response.json()) == {"tool", "answer", "replayed"}
 
 
 async def test_an_expected_length_is_a_number(house: House) -> None:

@@ -130,6 +130,33 @@ def file(method: str, path: str, roles: frozenset[str], body: str, *, text: bool
     return Step(changed, "{" in path, roles)
 
 
+def saved(api: Api, rows: Rows) -> Awaitable[httpx.Response]:
+    """The whole list of a conversation, saved over what was loaded."""
+    return _saved(api, f"/v1/conversations/{rows.conversation}/")
+
+
+async def _saved(api: Api, path: str) -> httpx.Response:
+    loaded = await api.get(f"{path}load")
+    if not loaded.is_success:
+        return loaded
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]}
+    sent = {"messages": [*loaded.json()["messages"], said], "fence": loaded.json()["fence"]}
+    return await api.send("PUT", f"{path}messages", json=sent)
+
+
+async def compacted(api: Api, rows: Rows) -> httpx.Response:
+    """A compaction of a conversation that has enough to compact."""
+    path = f"/v1/conversations/{rows.conversation}"
+    told = [("user", "What grows? " * 400), ("assistant", "Plants. " * 400), ("user", "Which?")]
+    messages = [{"role": role, "content": text} for role, text in told]
+    longer = await api.post(f"{path}/messages", {"messages": messages})
+    return longer if longer.is_error else await api.post(f"{path}/compact", {"keep_turns": 1})
+
+
+FLOW = {"workflow_id": "new-flow"}
+HELLO = {"messages": [{"role": "user", "content": "Hello"}]}
+
+
 # Of every tool that there is.
 TOOLS: dict[str, Step] = {
     "remember": call("remember", WRITERS, lambda _: {"content": "Waters on Mondays."}),
@@ -153,6 +180,7 @@ TOOLS: dict[str, Step] = {
         names_rows=True,
     ),
     "search_knowledge": call("search_knowledge", EVERYBODY, lambda _: {"query": "grows in spring"}),
+    "search_conversations": call("search_conversations", EVERYBODY, lambda _: {"query": "hello"}),
     "build_brief": call("build_brief", EVERYBODY, lambda _: {"query": "What grows?"}),
     "get_context_file": call("get_context_file", EVERYBODY, lambda _: {"slug": "people"}),
     # An agent's call is a proposal.
@@ -167,6 +195,8 @@ TOOLS: dict[str, Step] = {
         frozenset({"agent"}),
         lambda rows: {"body": rows.file, "expected_hash": hash_of(rows.file)},
     ),
+    "get_file_load": call("get_file_load", EVERYBODY, lambda _: {"slug": "people"}),
+    "get_context_load": call("get_context_load", frozenset({"agent"}), lambda _: {}),
 }
 
 # Deletions stand last: the walks go through the steps in this order.
@@ -343,6 +373,7 @@ STEPS: dict[str, list[Step]] = {
     "POST /v1/tools/approvals/{approval_id}/deny": [
         post("/v1/tools/approvals/{spare_approval}/deny", PEOPLE)
     ],
+    "GET /v1/inbox": [get("/v1/inbox", EVERYBODY), get("/v1/inbox?limit=1", EVERYBODY)],
     "GET /v1/tools/calls": [get("/v1/tools/calls", EVERYBODY)],
     "GET /v1/tools/spaces": [get("/v1/tools/spaces", READERS)],
     "PUT /v1/tools/spaces": [
@@ -474,7 +505,40 @@ STEPS: dict[str, list[Step]] = {
         post("/v1/conversations", WRITERS, lambda _: {}),
         post("/v1/conversations", WRITERS, subject, names_rows=True),
     ],
-    "GET /v1/conversations": [get("/v1/conversations", EVERYBODY)],
+    "POST /v1/conversations/search": [
+        post("/v1/conversations/search", EVERYBODY, lambda _: {"query": "hello"}),
+        post(
+            "/v1/conversations/search",
+            EVERYBODY,
+            lambda rows: {"query": "hello", "conversation_id": rows.conversation},
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/conversations": [
+        get("/v1/conversations", EVERYBODY),
+        get("/v1/conversations?workflow_id={word}-flow", EVERYBODY, names_rows=False),
+    ],
+    "GET /v1/conversations/fidelity": [get("/v1/conversations/fidelity", EVERYBODY | OPERATOR)],
+    "POST /v1/conversations/messages": [
+        post("/v1/conversations/messages", WRITERS, lambda _: FLOW | HELLO),
+        post(
+            "/v1/conversations/messages",
+            WRITERS,
+            lambda rows: {"workflow_id": "other-flow", **subject(rows), **HELLO},
+            names_rows=True,
+        ),
+    ],
+    "GET /v1/conversations/load": [get("/v1/conversations/load?workflow_id=new-flow", EVERYBODY)],
+    "PUT /v1/conversations/messages": [
+        put("/v1/conversations/messages", WRITERS, lambda _: FLOW | HELLO | {"fence": 0})
+    ],
+    "POST /v1/conversations/clear": [post("/v1/conversations/clear", WRITERS, lambda _: FLOW)],
+    "POST /v1/conversations/reset": [post("/v1/conversations/reset", OWNER, lambda _: FLOW)],
+    "POST /v1/conversations/purge": [post("/v1/conversations/purge", OWNER, lambda _: FLOW)],
+    "GET /v1/conversations/usage": [
+        get("/v1/conversations/usage", EVERYBODY),
+        get("/v1/conversations/usage?workflow_id=new-flow", READERS),
+    ],
     "GET /v1/conversations/{conversation_id}": [get("/v1/conversations/{conversation}", EVERYBODY)],
     "POST /v1/conversations/{conversation_id}/messages": [
         post(
@@ -485,6 +549,51 @@ STEPS: dict[str, list[Step]] = {
     ],
     "GET /v1/conversations/{conversation_id}/messages": [
         get("/v1/conversations/{conversation}/messages", EVERYBODY)
+    ],
+    "GET /v1/conversations/{conversation_id}/load": [
+        get("/v1/conversations/{conversation}/load", EVERYBODY)
+    ],
+    "PUT /v1/conversations/{conversation_id}/messages": [
+        Step(saved, names_rows=True, roles=WRITERS)
+    ],
+    "PUT /v1/conversations/{conversation_id}/messages/{position}/pin": [
+        put("/v1/conversations/{conversation}/messages/1/pin", WRITERS, lambda _: None)
+    ],
+    "DELETE /v1/conversations/{conversation_id}/messages/{position}/pin": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/conversations/{rows.conversation}/messages/1/pin"),
+            names_rows=True,
+            roles=WRITERS,
+        )
+    ],
+    "POST /v1/conversations/{conversation_id}/compact": [
+        Step(compacted, names_rows=True, roles=WRITERS)
+    ],
+    "POST /v1/conversations/{conversation_id}/compact-if-due": [
+        post(
+            "/v1/conversations/{conversation}/compact-if-due",
+            WRITERS,
+            lambda _: {"window": 200_000},
+        )
+    ],
+    "GET /v1/conversations/{conversation_id}/compactions": [
+        get("/v1/conversations/{conversation}/compactions", EVERYBODY)
+    ],
+    "GET /v1/conversations/{conversation_id}/history": [
+        get("/v1/conversations/{conversation}/history", EVERYBODY)
+    ],
+    "GET /v1/conversations/{conversation_id}/pressure": [
+        get("/v1/conversations/{conversation}/pressure?window=8000&room=1000", EVERYBODY)
+    ],
+    "POST /v1/conversations/{conversation_id}/usage": [
+        post(
+            "/v1/conversations/{conversation}/usage",
+            WRITERS,
+            lambda _: {"provider": "anthropic", "model": "m", "input_tokens": 5},
+        )
+    ],
+    "GET /v1/conversations/{conversation_id}/usage": [
+        get("/v1/conversations/{conversation}/usage", EVERYBODY)
     ],
     "POST /v1/knowledge/sources": [Step(upload, False, OWNER)],
     "GET /v1/knowledge/sources": [get("/v1/knowledge/sources", EVERYBODY | OPERATOR)],
@@ -548,6 +657,9 @@ STEPS: dict[str, list[Step]] = {
     "POST /v1/context-files/{slug}/revisions/{number}/restore": [
         post("/v1/context-files/voice/revisions/1/restore", OWNER)
     ],
+    "DELETE /v1/context-files/{slug}/revisions/{number}": [
+        Step(lambda api, _: api.delete("/v1/context-files/voice/revisions/1"), False, OWNER)
+    ],
     "POST /v1/context-files/{slug}/proposals": [
         file("POST", "/v1/context-files/roster/proposals", WRITERS, "Ada, Ben.")
     ],
@@ -576,6 +688,13 @@ STEPS: dict[str, list[Step]] = {
     ],
     "POST /v1/agents/{agent}/files/{name}/revisions/{number}/restore": [
         post("/v1/agents/{agent}/files/NOTES.md/revisions/1/restore", OWNER | {"agent"})
+    ],
+    "DELETE /v1/agents/{agent}/files/{name}/revisions/{number}": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/agents/{rows.agent}/files/NOTES.md/revisions/1"),
+            names_rows=True,
+            roles=OWNER,
+        )
     ],
     "POST /v1/agents/{agent}/files/{name}/proposals": [
         file("POST", "/v1/agents/{agent}/files/TOOLS.md/proposals", WRITERS, "Use few.")
@@ -646,6 +765,16 @@ STEPS: dict[str, list[Step]] = {
     ],
     "POST /v1/file-proposals/{proposal_id}/discard": [
         post("/v1/file-proposals/{spare_file_change}/discard", OWNER)
+    ],
+    "POST /v1/conversations/{conversation_id}/clear": [
+        post("/v1/conversations/{conversation}/clear", WRITERS)
+    ],
+    "DELETE /v1/conversations/{conversation_id}": [
+        Step(
+            lambda api, rows: api.delete(f"/v1/conversations/{rows.conversation}"),
+            names_rows=True,
+            roles=OWNER,
+        )
     ],
     "POST /v1/memories/{memory_id}/forget": [post("/v1/memories/{memory}/forget", PEOPLE)],
     "POST /v1/memories/{memory_id}/erase": [post("/v1/memories/{memory}/erase", OWNER)],

@@ -277,9 +277,32 @@ def test_without_the_sdk_the_routes_are_served_all_the_same(db: str, tmp_path: P
             said = "".join(iter(running.stdout.readline, "}\n")) + "}"
             url = json.loads(said)["url"]
             assert httpx.get(f"{url}/healthz").status_code == 200
-            assert httpx.post(f"{url}/mcp").status_code == 404
+            assert json.loads(said)["mcp"] is None
+            for method in ("GET", "POST"):
+                missing = httpx.request(method, f"{url}/mcp")
+                assert (missing.status_code, missing.json()["code"]) == (404, "unknown_route")
+                assert 'pip install "memoranda[mcp]"' in missing.json()["detail"]
         finally:
             running.terminate()
+
+
+def test_without_the_sdk_a_person_is_told_at_once_that_mcp_is_not_served(
+    db: str, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", without_the_sdk(tmp_path), "serve", "--db", db, "--port", "0"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            assert running.stdout is not None
+            assert running.stdout.readline().startswith("Serving http://")
+            told = running.stdout.readline()
+        finally:
+            running.terminate()
+    assert told.startswith("/mcp is not served.")
+    assert 'pip install "memoranda[mcp]"' in told
 
 
 def without_the_sdk(folder: Path) -> str:

@@ -124,6 +124,13 @@ def takes_part(caller: Caller, user: str) -> bool:
     return caller.space is None and caller.user == user and alone
 
 
+def heard(caller: Caller, user: str) -> bool:
+    """Whether the caller may find what that user said to the scout."""
+    if caller.space is not None:
+        return False
+    return caller.role in {Role.OWNER, Role.READ_ONLY} or takes_part(caller, user)
+
+
 def has_run(caller: Caller, user: str) -> bool:
     """Whether the run for that user is one of those that a brief of the caller looks back at."""
     return caller.space is None and caller.user == user

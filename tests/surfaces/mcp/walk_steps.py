@@ -25,6 +25,7 @@ from tests.surfaces.mcp.walk_house import (
     changes,
     finds,
     has_run,
+    heard,
     lists,
 )
 
@@ -49,6 +50,7 @@ class Step:
     names_memory: bool = False
     documents: bool = False
     files: Callable[[Caller], bool] = lambda _: False
+    talks: bool = False
 
 
 # Of every tool that there is.
@@ -72,6 +74,7 @@ WALK: Final = {
         names_memory=True,
     ),
     "search_knowledge": Step(lambda _: {"query": PHRASE}, never, documents=True),
+    "search_conversations": Step(lambda _: {"query": PHRASE}, never, talks=True),
     "build_brief": Step(lambda _: {"query": PHRASE}, briefed, documents=True),
     "get_context_file": Step(
         lambda _: {"slug": "people"}, never, files=lambda caller: caller.space is None
@@ -83,8 +86,11 @@ WALK: Final = {
         files=lambda caller: caller.space is None and caller.role in {Role.OWNER, Role.AGENT},
     ),
     "update_notes": Step(lambda _: {"body": "Tea.", "expected_hash": NO_HASH}, never),
+    # Counts alone: no text of anybody's is told.
+    "get_file_load": Step(lambda _: {"slug": "people"}, never),
+    "get_context_load": Step(lambda _: {"query": PHRASE}, never),
 }
-READING: Final = [name for name in WALK if name not in {*WRITES, *FILE_WRITES}]
+READING: Final = [name for name in WALK if name not in {*WRITES, *FILE_WRITES, "get_context_load"}]
 
 
 def offered_to(caller: Caller) -> set[str]:
@@ -92,8 +98,11 @@ def offered_to(caller: Caller) -> set[str]:
     tools = [*READING, *WRITES] if caller.role is not Role.READ_ONLY else READING
     if caller.space is not None:
         return {tool for tool in tools if tool in (*IN_SPACES, *WRITES)}
-    by_role = {Role.OWNER: "update_context_file", Role.AGENT: "update_notes"}
-    return {*tools, by_role[caller.role]} if caller.role in by_role else set(tools)
+    by_role = {
+        Role.OWNER: {"update_context_file"},
+        Role.AGENT: {"update_notes", "get_context_load"},
+    }
+    return {*tools, *by_role.get(caller.role, ())}
 
 
 def told_by(tool: str, house: House, caller: str) -> set[str]:
@@ -102,7 +111,8 @@ def told_by(tool: str, house: House, caller: str) -> set[str]:
     no_brief = tool == "build_brief" and who.space is not None
     documents = ["document"] if step.documents and not no_brief else []
     files = ["file"] if step.files(who) else []
-    return house.words(caller, step.tells, *documents, *files)
+    said = [f"said{user}" for user in house.people if step.talks and heard(who, user)]
+    return house.words(caller, step.tells, *documents, *files, *said)
 
 
 def named_by(tool: str, houses: Iterable[House]) -> list[str]:
@@ -118,6 +128,10 @@ def hidden_from(house: House, caller: str, houses: Iterable[House]) -> set[str]:
     known = [str(house.memories[name]) for name, row in ROWS.items() if lists(who, row)]
     # A brief tells of earlier runs for the same user, whichever agent's they were.
     known += [str(house.others[f"run {user}"]) for user in house.people if has_run(who, user)]
+    # A found message names its conversation.
+    known += [
+        str(house.others[f"conversation {user}"]) for user in house.people if heard(who, user)
+    ]
     return {identity for each in houses for identity in each.ids()}.difference(known)
 
 

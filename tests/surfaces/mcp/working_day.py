@@ -37,7 +37,8 @@ SHARES: Final = {
     "get": 8,
     "list": 6,
     "recall": 4,
-    "search_knowledge": 3,
+    "search_knowledge": 2,
+    "search_conversations": 1,
     "build_brief": 2,
     "again": 6,
     "wrong": 2,
@@ -244,6 +245,7 @@ READS: Final[dict[str, Callable[[random.Random], dict[str, Any]]]] = {
     "list": lambda dice: {"limit": dice.randint(1, 10)},
     "recall": lambda dice: {"query": f"Where is the {dice.choice(WORDS)}?", "limit": 5},
     "search_knowledge": lambda dice: {"query": dice.choice(WORDS)},
+    "search_conversations": lambda dice: {"query": dice.choice(WORDS)},
     "build_brief": lambda dice: {"query": f"Tidy the {dice.choice(WORDS)}.", "budget": 500},
 }
 

@@ -57,6 +57,9 @@ OF_USER: Final = (
     .select_from(run_blocks.join(runs, runs.c.id == b.run_id))
     .where(runs.c.user_id == bindparam("user"), b.text.is_not(None))
 )
+IN_CONVERSATIONS: Final = select(b.run_id, b.stage).where(
+    one_of(b.conversation_id, "ids"), b.text.is_not(None)
+)
 CLEAR: Final = (
     update(run_blocks)
     .where(b.run_id == bindparam("run"), b.stage == bindparam("of_stage"))
@@ -163,6 +166,11 @@ def clear(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
 def clear_user(tx: Transaction, user_id: UUID) -> None:
     """Take the text of every block of a run that was for this user. When, as for `clear`."""
     _clear(tx, tx.all(OF_USER, user=user_id))
+
+
+def clear_conversations(tx: Transaction, conversation_ids: Sequence[UUID]) -> None:
+    """Take the text of every block that was built in one of these conversations. When, as for `clear`."""
+    _clear(tx, tx.all(IN_CONVERSATIONS, ids=list(conversation_ids)))
 
 
 def prune(tx: Transaction, before: datetime, most: int) -> int:

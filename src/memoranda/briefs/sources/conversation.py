@@ -1,4 +1,6 @@
-"""The newest messages of the request's conversation that fit the source's own budget."""
+"""The newest messages of the request's conversation that fit the source's own budget, and its summary."""
+
+from collections.abc import Iterable, Iterator
 
 from memoranda.briefs.models import (
     MAX_CONTEXT_ITEM_LIMIT,
@@ -9,13 +11,19 @@ from memoranda.briefs.models import (
 )
 from memoranda.briefs.options import ConversationOptions
 from memoranda.briefs.page import write_line
+from memoranda.conversations.compaction.summary import summary_of
 from memoranda.conversations.models import StoredMessage
+from memoranda.conversations.said import UNSAID, is_summary, words_of
 from memoranda.conversations.service import Conversations
 from memoranda.words.tokens import Estimator, estimate_tokens
 
 
 class ConversationSource:
-    """What was said, newest kept first and rendered oldest first, so that nothing is left to drop."""
+    """What was said, newest kept first and rendered oldest first, so that nothing is left to drop.
+
+    Of a compacted conversation, the summary stands before the messages: it has its place in up to half
+    of the budget, or whatever the messages leave.
+    """
 
     name: ContextKind = "conversation"
     kind: ContextKind = "conversation"
@@ -29,7 +37,7 @@ class ConversationSource:
         self._estimate = estimator
 
     async def retrieve(self, request: ContextRequest, spec: ContextSourceSpec) -> list[ContextItem]:
-        """The newest messages, whole, until the next would pass the budget or `spec.limit`.
+        """The newest messages, whole, until the next would pass the budget or `spec.limit`; and the summary.
 
         Where not even the newest fits, it alone, for the packer to drop and count.
         """
@@ -38,31 +46,36 @@ class ConversationSource:
         limit = most if spec.limit is None else min(spec.limit, most)
         if request.conversation_id is None or limit == 0:
             return []
-        newest = await self._conversations.recent(
-            request.subject, request.conversation_id, limit, as_of=request.as_of
-        )
-        items: list[ContextItem] = []
-        left = spec.token_budget
-        for item in map(_item, filter(_is_said, newest)):
-            left -= self._estimate(write_line(item).text)
+        asked = request.subject, request.conversation_id
+        newest = await self._conversations.recent(*asked, limit, as_of=request.as_of)
+        stands_for = None
+        if spec.options_as(ConversationOptions).include_summary:
+            stands_for = await self._conversations.summary(*asked, as_of=request.as_of)
+        summary = [] if stands_for is None else [_summary_item(stands_for)]
+        cost = sum(map(self._cost, summary))
+        reserved = cost if limit > 1 and cost <= spec.token_budget // 2 else 0
+        said = map(_item, filter(_is_said, newest))
+        items = list(self._fitting(said, spec.token_budget - reserved))[: limit - bool(reserved)]
+        left = spec.token_budget - sum(map(self._cost, items))
+        return items + summary if cost <= left and len(items) < limit else items
+
+    def _fitting(self, said: Iterable[ContextItem], left: int) -> Iterator[ContextItem]:
+        for place, item in enumerate(said):
+            left -= self._cost(item)
+            # A last message that never fits is offered, so that the brief says that it is missing.
+            if left >= 0 or place == 0:
+                yield item
             if left < 0:
-                # A last message that never fits is offered, so that the brief says that it is missing.
-                return items or [item]
-            items.append(item)
-        return items
+                return
+
+    def _cost(self, item: ContextItem) -> int:
+        return self._estimate(write_line(item).text)
 
 
 def _is_said(message: StoredMessage) -> bool:
     """Whether the message is part of what was said: the agent has its own instructions already."""
-    return message.role not in {"system", "developer"} and bool(_text_of(message).strip())
-
-
-def _text_of(message: StoredMessage) -> str:
-    """The message's words; blocks that hold none (calls, pictures, provider state) are left out."""
-    if isinstance(message.content, str):
-        return message.content
-    words = (block.get("text") or block.get("content") for block in message.content)
-    return "\n".join(word for word in words if isinstance(word, str))
+    is_told = message.role in UNSAID or is_summary(message)
+    return not is_told and bool(words_of(message.content).strip())
 
 
 def _item(message: StoredMessage) -> ContextItem:
@@ -70,7 +83,18 @@ def _item(message: StoredMessage) -> ContextItem:
         source="conversation",
         kind="conversation",
         title=f"{message.role}, {message.ts:%Y-%m-%d %H:%M}",
-        body=_text_of(message),
+        body=words_of(message.content),
+        recorded_at=message.ts,
+        rank_in_section=message.position,
+    )
+
+
+def _summary_item(message: StoredMessage) -> ContextItem:
+    return ContextItem(
+        source="conversation",
+        kind="conversation",
+        title=f"summary of what was said before, {message.ts:%Y-%m-%d %H:%M}",
+        body=summary_of(message),
         recorded_at=message.ts,
         rank_in_section=message.position,
     )

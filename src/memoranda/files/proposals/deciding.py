@@ -20,6 +20,7 @@ from memoranda.files.models import (
 )
 from memoranda.files.permitted import author_of
 from memoranda.files.proposals import store
+from memoranda.files.revisions import store as revisions
 from memoranda.files.store import Kept
 from memoranda.files.writing import check_hash, put
 from memoranda.runs.events.store import record_event
@@ -153,7 +154,7 @@ def _whole(tx: Transaction, proposal: FileProposal) -> ProposedChange:
         **dict(proposal),
         body=body,
         diff=None if body is None else diff_of(file.name, file.body, body),
-        stale=proposal.base_hash != file.hash,
+        stale_since=revisions.left(tx, file_id, proposal.base_hash) if proposal.stale else None,
         current_hash=file.hash,
     )
 

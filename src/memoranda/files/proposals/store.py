@@ -4,15 +4,27 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from memoranda.files.errors import FileProposalsFull
 from memoranda.files.models import Author, FileProposal, FileProposalStatus
 from memoranda.files.store import author_in
 from memoranda.storage import Row, Transaction, one_of
+from memoranda.storage.scope import NIL
 from memoranda.storage.tables import context_file_proposals, context_files
 from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
+from memoranda.words.quotes import Quotes
 
 p, f = context_file_proposals.c, context_files.c
 INBOX: Final = "proposed changes of context files"
@@ -20,12 +32,13 @@ INBOX: Final = "proposed changes of context files"
 MOST_WAITING: Final = 200
 NEWEST: Final = UUID(int=2**128 - 1)
 _AUTHOR: Final = (p.author_kind, p.author_user_id, p.author_agent_id)
-_ELSEWHERE: Final = {"file", "agent_id", "author"}
+_ELSEWHERE: Final = {"file", "agent_id", "author", "stale"}
 _SHOWN: Final = (
     *(p[name] for name in FileProposal.model_fields if name not in _ELSEWHERE),
     *_AUTHOR,
     f.name.label("file"),
     f.agent_id,
+    and_(p.status == FileProposalStatus.WAITING.value, p.base_hash != f.hash).label("stale"),
 )
 _PROPOSALS: Final = select(*_SHOWN).select_from(
     context_file_proposals.join(context_files, f.id == p.file_id)
@@ -52,6 +65,12 @@ SAME_SIZE: Final = select(p.id, p.body, *_AUTHOR).where(
     p.status == FileProposalStatus.WAITING.value,
     p.base_hash == bindparam("read"),
     p.bytes == bindparam("size"),
+)
+TEXTS: Final = (
+    select(p.id, p.file_id, p.body)
+    .where(p.id > bindparam("after"), p.status == FileProposalStatus.WAITING.value)
+    .order_by(p.id)
+    .limit(bindparam("most"))
 )
 INSERT: Final = insert(context_file_proposals)
 # What it would have said is needed no more, and is not kept.
@@ -158,6 +177,15 @@ def page(
     else:
         rows = tx.all(EVERYTHING, **wanted)
     return [_shown(row) for row in rows]
+
+
+def quoting(
+    tx: Transaction, quotes: Quotes, after: UUID | None, most: int
+) -> tuple[list[tuple[UUID, UUID]], UUID | None]:
+    """Of the next `most` changes that wait, those that quote, each after its file's id; and where to go on from."""
+    rows = tx.all(TEXTS, after=after or NIL, most=most)
+    found = [(row.file_id, row.id) for row in rows if quotes.are_in(row.body)]
+    return found, rows[-1].id if rows else None
 
 
 def decide(

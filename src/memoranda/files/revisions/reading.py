@@ -47,7 +47,8 @@ def as_of(tx: Transaction, file: Kept, moment: datetime) -> RevisionText:
     if file.written_at <= moment:
         return present(file)
     found = store.at(tx, file.id, moment)
-    if found is not None:
+    # The one after it may have been erased.
+    if found is not None and found.replaced_at is not None and moment < found.replaced_at:
         return found
     if file.created_at <= moment:
         raise _gone(f"What {file.name} said at that time")
@@ -69,5 +70,5 @@ def _plain(state: RevisionText) -> FileRevision:
 def _gone(what: str) -> RevisionGone:
     return RevisionGone(
         f"{what} is kept no longer: a file keeps its newest {NEWEST_KEPT} revisions, and "
-        f"all of the last {KEPT_FOR.days} days."
+        f"all of the last {KEPT_FOR.days} days, unless one was erased."
     )

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sqlalchemy import BindParameter, Select, bindparam, func, select
 
 from memoranda.knowledge.models import COLLECTION
-from memoranda.knowledge.vectors.cache import Part, cache_of, read_anew
 from memoranda.search.embedders.port import Matrix
 from memoranda.search.vectors.matrix import Changes, Snapshot, inner, pack, rounded
+from memoranda.search.vectors.parts import Part, cache_of, read_anew
 from memoranda.storage import Transaction, id_bytes, id_of, one_of, one_of_pairs, upsert
 from memoranda.storage.tables import (
     knowledge_embeddings,
@@ -231,7 +231,7 @@ def _snapshot(tx: Transaction, model: str) -> Snapshot:
     # What a write sees may be taken back, and then nobody else may ever see it.
     if tx.writes or reader.version is None:
         return read_anew(model, reader)
-    return cache_of(tx.memory).snapshot((tx.scope, model), reader)
+    return cache_of(tx.memory, COLLECTION).snapshot((tx.scope, model), reader)
 
 
 class _Reader:
@@ -246,8 +246,8 @@ class _Reader:
         rows = self._tx.plain(PARTS, of_model=self._model)
         return {id_of(source_id): Part(stamp, chunks) for source_id, stamp, chunks in rows}
 
-    def rows(self, sources: list[UUID]) -> Changes:
-        rows = self._tx.plain(ROWS, of_model=self._model, sources=sources)
+    def rows(self, documents: list[UUID]) -> Changes:
+        rows = self._tx.plain(ROWS, of_model=self._model, sources=documents)
         ids, ordinals, vectors = zip(*rows, strict=True) if rows else ((), (), ())
         texts = np.zeros((len(ordinals), 2), _PLACE)
         texts[:, 1] = ordinals

@@ -96,10 +96,12 @@ class Finding:
         reader = _reader(who, agent_id, user_id)
         read = partial(_found, reader=reader, wanted=wanted, limit=limit)
         found, nearest = await self._read(organization, read, wanted.query, SEARCH_SCORE, TIMEOUT_S)
+        kept = found
         if is_for_a_run(who, agent_id, user_id):
             subject = subject_of(who, agent_id, user_id)
-            found = await self._guard.kept(subject, found, lambda each: each.memory)
-        return MemorySearch(results=tuple(found), **_how(nearest))
+            kept = await self._guard.kept(subject, found, lambda each: each.memory)
+        hidden = len(found) - len(kept) if sees_everything(who) else 0
+        return MemorySearch(results=tuple(kept), hidden=hidden, **_how(nearest))
 
     async def recall(
         self,

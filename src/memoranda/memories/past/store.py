@@ -49,6 +49,7 @@ def _then(*criteria: ColumnElement[bool]) -> Select[Any]:
 _MISSING: Final = (
     select(func.max(p.purged_at).label("purged_at"))
     .where(p.space.is_(None))
+    .where(or_(p.began_at.is_(None), p.began_at <= bindparam("then")))
     .where(
         or_(
             and_(p.reason == "erased", p.purged_at > bindparam("then")),

@@ -5,7 +5,7 @@ from uuid import UUID
 from memoranda.access.models import Principal, Role
 from memoranda.memories import store as memories
 from memoranda.memories.audience import may_change, may_know
-from memoranda.memories.candidate import Author
+from memoranda.memories.candidate import Author, check_secrets
 from memoranda.memories.counts import store as counts
 from memoranda.memories.errors import NotRestorable
 from memoranda.memories.heads import store as heads
@@ -78,6 +78,8 @@ def _become(
     """What the proposal says, appended to the chain that there is by now; a new chain gets its id."""
     by = Author(user_id=who.user_id, agent_id=who.agent_id)
     said = store.candidate_of(row)
+    # It may have waited since before credentials were known, or known of this kind.
+    check_secrets(text or said.text, said.title, said.category, said.tags)
     if text is not None and text != row.text:
         # What a person corrected is the person's to answer for; where it came from stays.
         said = said._replace(

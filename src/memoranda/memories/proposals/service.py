@@ -78,8 +78,8 @@ class Proposals:
         kept; or `discarded`, where a person discarded the same of the same agent, whose key asks,
         within seven days. A proposal whose `expires_at` has passed waits no more and takes no room. The log
         of the run says which. What an agent's key proposes, or what is proposed for
-        an agent, counts as written by that agent. Raises `Invalid` and `OverLimit`
-        with the field, `NotFound` for an unknown user or agent, and `Refused`.
+        an agent, counts as written by that agent. Raises `Invalid`, `OverLimit` and
+        `SecretFound` with the field, `NotFound` for an unknown user or agent, and `Refused`.
         """
         organization = organization_for(who, Permission.PROPOSE_MEMORIES)
         audience = audience_of(who, agent_id, user_id)
@@ -146,7 +146,7 @@ class Proposals:
         revision of the memory that stays, in which the others end. Where this raises, the
         proposal still waits: `DuplicateMemory`, `MemoriesFull`, `StaleVersion` or `Conflict`
         where a merged memory has changed or ended, `Conflict` also for what is decided
-        already, naming the memory; `NotFound`; `Refused` for what the caller may only read, and to agents.
+        already, naming the memory; `NotFound`; `SecretFound`; `Refused` for what the caller may only read, and to agents.
         """
         organization = organization_for(who, Permission.WRITE_MEMORIES)
         checked = None if text is None else memory_text(text, self._ways.limits.text_chars)

@@ -9,12 +9,27 @@ from pydantic import BaseModel, ConfigDict
 from memoranda.storage import Transaction
 
 
+class QuotingFile(BaseModel):
+    """A context file that quotes what is erased: `now`, in earlier `revisions`, or in `proposals` that wait.
+
+    Without an agent it is the organization's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file: str
+    agent_id: UUID | None
+    now: bool
+    revisions: list[int]
+    proposals: list[UUID]
+
+
 class Erased(BaseModel):
     """What an erasure took away: how many memories and proposals.
 
     `quoted_in` lists the conversations that quote what is erased, `quoted_in_sections` the users whose
-    section of the dossier does, and `quoted_in_dossier` says whether the organization's own part does; they
-    stay as they are, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
+    section of the dossier does, `quoted_in_dossier` says whether the organization's own part does, and
+    `quoted_in_files` lists the context files that do; they stay as they are, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
     database's files: a worker, or the next erasure, finishes that.
     """
 
@@ -25,6 +40,7 @@ class Erased(BaseModel):
     quoted_in: list[UUID]
     quoted_in_sections: list[UUID]
     quoted_in_dossier: bool
+    quoted_in_files: list[QuotingFile]
     scrubbed: bool
 
 
@@ -36,15 +52,25 @@ async def _nobody_quotes(_: UUID, __: Collection[str]) -> InDossier:
     return [], False
 
 
+InFiles: TypeAlias = Sequence[tuple[str, UUID | None, bool, list[int], list[UUID]]]
+"""Which context files quote a text, as the fields of `QuotingFile`."""
+
+
+async def _in_no_file(_: UUID, __: Collection[str]) -> InFiles:
+    return ()
+
+
 class Elsewhere(NamedTuple):
     """What other rooms keep about memories, by id: each is called within the transaction that removes them.
 
-    `in_dossier` finds where an organization's dossier quotes one of some texts.
+    `in_dossier` finds where an organization's dossier quotes one of some texts, and `in_files` where its
+    context files do.
     """
 
     of_memories: Callable[[Transaction, Sequence[UUID]], None]
     of_user: Callable[[Transaction, UUID], None]
     in_dossier: Callable[[UUID, Collection[str]], Awaitable[InDossier]] = _nobody_quotes
+    in_files: Callable[[UUID, Collection[str]], Awaitable[InFiles]] = _in_no_file
 
 
 def _nothing(_: Transaction, __: object) -> None:

@@ -11,14 +11,14 @@ from memoranda.memories.candidate import Author
 from memoranda.memories.races import write_again
 from memoranda.memories.removal import store
 from memoranda.memories.removal.clearing import store as clearing
-from memoranda.memories.removal.models import NOTHING_ELSEWHERE, Elsewhere, Erased
+from memoranda.memories.removal.models import NOTHING_ELSEWHERE, Elsewhere, Erased, QuotingFile
 from memoranda.memories.removal.store import Removed
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.storage import Storage
 from memoranda.words.errors import Invalid
 
-Quoting: TypeAlias = Callable[[UUID, Collection[str]], Awaitable[list[UUID]]]
-"""Finds the conversations of an organization that hold one of these texts."""
+Quoting: TypeAlias = Callable[[UUID, Collection[str], UUID | None], Awaitable[list[UUID]]]
+"""Finds the conversations of an organization that hold one of these texts, but for a user's."""
 
 CONFIRMED: Final = "FORGET ALL"
 AT_ONCE: Final = 500
@@ -31,13 +31,14 @@ class _Quoted(NamedTuple):
     conversations: list[UUID]
     sections: list[UUID]
     dossier: bool
+    files: list[QuotingFile]
 
 
 class Removal:
     """Takes memories away, for owners and for the night.
 
     `quoting` finds the conversations that quote a text, and `elsewhere` takes along what other rooms
-    keep about a memory, and finds where the dossier quotes it. After each commit `changed` and
+    keep about a memory, and finds where the dossier and context files quote it. After each commit `changed` and
     `evict` are called with the organization: to tell listeners, and to have what this
     process keeps in memory of its vectors forgotten.
     """
@@ -153,9 +154,17 @@ class Removal:
     async def _quoted(
         self, organization: UUID, texts: Collection[str], but: UUID | None = None
     ) -> _Quoted:
-        conversations = await self._quoting(organization, texts)
+        conversations = await self._quoting(organization, texts, but)
         sections, whole = await self._elsewhere.in_dossier(organization, texts)
-        return _Quoted(conversations, [each for each in sections if each != but], whole)
+        files = [
+            QuotingFile(
+                file=file, agent_id=agent_id, now=now, revisions=revisions, proposals=proposals
+            )
+            for file, agent_id, now, revisions, proposals in await self._elsewhere.in_files(
+                organization, texts
+            )
+        ]
+        return _Quoted(conversations, [each for each in sections if each != but], whole, files)
 
     async def _erased(self, organization: UUID, removed: Removed, quoted: _Quoted) -> Erased:
         if any(removed):
@@ -166,6 +175,7 @@ class Removal:
             quoted_in=quoted.conversations,
             quoted_in_sections=quoted.sections,
             quoted_in_dossier=quoted.dossier,
+            quoted_in_files=quoted.files,
             scrubbed=await self._storage.scrub(),
         )
 

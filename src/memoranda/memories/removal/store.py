@@ -146,17 +146,26 @@ def _purge(
     vectors.drop(tx, COLLECTION, memory_ids)
     # An accepted proposal is one name of its memory, or of none that was ever seen.
     proposed = [row for row in found.proposals if row.status != "accepted"]
-    _keep_names(tx, [*found.memories, *proposed], reason)
+    began = [(row, row.created_at) for row in found.memories]
+    # No run was ever told of what nobody accepted: it began and ended just now.
+    _keep_names(tx, [*began, *((row, tx.now) for row in proposed)], reason)
     signal(tx, SCRUB)
     _record(tx, found.memories, reason, by)
     _count(tx, found, ways)
     return Removed(len(memory_ids), len(proposal_ids))
 
 
-def _keep_names(tx: Transaction, rows: list[Row], reason: str) -> None:
-    of = {"reason": reason, "purged_at": tx.now}
+def _keep_names(tx: Transaction, rows: list[tuple[Row, datetime]], reason: str) -> None:
+    """Keep for whom each was, and from when to when."""
     names = ("id", "user_id", "agent_id", "space")
-    tx.run_many(KEEP_NAME, [of | {name: getattr(row, name) for name in names} for row in rows])
+    of = {"reason": reason, "purged_at": tx.now}
+    tx.run_many(
+        KEEP_NAME,
+        [
+            of | {"began_at": began} | {name: getattr(row, name) for name in names}
+            for row, began in rows
+        ],
+    )
 
 
 def _record(tx: Transaction, rows: list[Row], reason: str, by: Author) -> None:

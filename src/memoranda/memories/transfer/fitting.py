@@ -11,6 +11,7 @@ from memoranda.memories.candidate import (
     LONGEST_TAG,
     MOST_TAGS,
     attribute_input,
+    check_secrets,
     expiry_input,
     memory_text,
 )
@@ -25,6 +26,8 @@ from memoranda.words.text import clean
 _ENDS: Final = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+|(?<=[。！？｡])[”’」』）]*\s*|\s*\n\s*")
 _JOINERS: Final = frozenset("\u200d\ufe0e\ufe0f")
 _LONGEST_CLUSTER: Final = 32
+_LONGEST_SECRET: Final = 4_096
+"""Characters in which a credential ends that begins before a cut."""
 
 
 class Fitted(NamedTuple):
@@ -40,7 +43,7 @@ class Fitted(NamedTuple):
 
 
 def fit(entry: Entry, text_chars: int) -> Fitted:
-    """What the entry can be remembered as. Raises `Invalid` and `OverLimit` where it can't be."""
+    """What the entry can be remembered as. Raises `Invalid`, `OverLimit` and `SecretFound` where it can't be."""
     text, how = clean(entry.text), list(entry.how)
     if text != entry.text:
         how.append("cleaned")
@@ -48,6 +51,7 @@ def fit(entry: Entry, text_chars: int) -> Fitted:
         how.append("trimmed")
     attribute = attribute_input(entry.attribute)
     texts: Sequence[str] = [text.strip()]
+    _check_secrets(entry, texts[0], text_chars)
     if len(texts[0]) > text_chars:
         texts = _split(texts[0], text_chars)
         how.append("split")
@@ -64,6 +68,17 @@ def fit(entry: Entry, text_chars: int) -> Fitted:
         expires_at=expiry_input(entry.expires_at),
         attribute=attribute,
         how=tuple(dict.fromkeys(how)),
+    )
+
+
+def _check_secrets(entry: Entry, text: str, text_chars: int) -> None:
+    """Before anything is cut, because half of a credential is not known for one; beyond that, nothing is kept."""
+    check_secrets(
+        text[: text_chars * MOST_PIECES],
+        entry.title and entry.title[: SHORT_TEXT + _LONGEST_SECRET],
+        entry.category and entry.category[: LONGEST_CATEGORY + _LONGEST_SECRET],
+        [tag[: LONGEST_TAG + _LONGEST_SECRET] for tag in entry.tags],
+        entry.attribute,
     )
 
 

@@ -50,7 +50,8 @@ class ImportReport(_Value):
     `entries` is the sum of `taken`, `changed`, `known` and `refused`; `passed` counts what is no
     memory, and `passes` the same by why: `header`, `history`, and `archived` or `deleted` where it was
     that there. `written` counts the memories and proposals that there are now more,
-    `forgotten` those among them that can be restored, `proposals` those that wait. `reasons` counts
+    `forgotten` those among them that can be restored, `proposals` those that wait, and `for_everybody` those
+    that no user and no agent is named for, so that every run may be told of them. `reasons` counts
     refusals by code and `changes` what was changed. `examples` holds a few of each.
     """
 
@@ -66,6 +67,7 @@ class ImportReport(_Value):
     written: int
     forgotten: int
     proposals: int
+    for_everybody: int
     reasons: dict[str, int]
     changes: dict[str, int]
     examples: tuple[ImportedLine, ...]

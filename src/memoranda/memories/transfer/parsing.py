@@ -10,7 +10,15 @@ from memoranda.memories.transfer import fields
 from memoranda.memories.transfer.decoding import joined, texts_of
 from memoranda.memories.transfer.entry import Entry, Passed, Read, Unread
 from memoranda.memories.transfer.errors import ImportTooLarge, UnreadableImport
-from memoranda.memories.transfer.formats import chatgpt, claude, langgraph, listed, mem0, own
+from memoranda.memories.transfer.formats import (
+    chatgpt,
+    claude,
+    document,
+    langgraph,
+    listed,
+    mem0,
+    own,
+)
 from memoranda.memories.transfer.limits import MOST_ENTRIES, MOST_LINE_CHARS
 from memoranda.memories.transfer.models import ImportSource
 
@@ -89,16 +97,16 @@ def _read(text: str, source: ImportSource) -> tuple[ImportSource, Read]:
     if text.lstrip()[0] not in "{[":
         return _list(text, source)
     try:
-        document = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         return _broken(text, source, error)
-    if source in {ImportSource.AUTO, ImportSource.MEMORANDA} and own.looks(document):
+    if source in {ImportSource.AUTO, ImportSource.MEMORANDA} and own.looks(value):
         return ImportSource.MEMORANDA, _own_lines(text)
     if source is ImportSource.AUTO:
-        source = _source_of(document)
+        source = _source_of(value)
     if source is ImportSource.MEMORANDA:
         raise UnreadableImport("This is no export of Memoranda, whose lines each hold one object.")
-    return source, FORMATS[source][1](document)
+    return source, FORMATS[source][1](value)
 
 
 def _broken(text: str, source: ImportSource, error: Exception) -> tuple[ImportSource, Read]:
@@ -129,6 +137,8 @@ def _list(text: str, source: ImportSource) -> tuple[ImportSource, Read]:
     if source not in LISTS:
         raise UnreadableImport(f"This is plain text, and an export of {source} is JSON.")
     if source is ImportSource.AUTO:
+        if document.looks(text):
+            raise UnreadableImport(document.LOOKS)
         claudes = listed.looks_as_claude_writes(text)
         source = ImportSource.CLAUDE if claudes else ImportSource.CHATGPT
     return source, listed.read(text)

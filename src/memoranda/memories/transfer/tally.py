@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from memoranda.memories.audience import Audience
 from memoranda.memories.transfer.deciding import Decision
 from memoranda.memories.transfer.entry import State
 from memoranda.memories.transfer.limits import MOST_ALIKE, MOST_EXAMPLES
@@ -20,6 +21,7 @@ class Tally:
         self._reasons: Counter[str] = Counter()
         self._changes: Counter[str] = Counter()
         self._written: Counter[State] = Counter()
+        self._for_everybody = 0
         self._examples: list[ImportedLine] = []
         self._kept: Counter[Outcome] = Counter()
         self._alike: Counter[tuple[Outcome, str | None, tuple[str, ...]]] = Counter()
@@ -36,6 +38,9 @@ class Tally:
     def add(self, decision: Decision) -> None:
         """What became of an entry."""
         self._written[decision.state] += len(decision.takes)
+        if decision.state is not State.FORGOTTEN:
+            audiences = (piece.candidate.audience for piece in decision.takes)
+            self._for_everybody += sum(audience == Audience() for audience in audiences)
         self._count(
             ImportedLine(
                 line=decision.line,
@@ -65,6 +70,7 @@ class Tally:
             written=self._written.total(),
             forgotten=self._written[State.FORGOTTEN],
             proposals=self._written[State.PROPOSED],
+            for_everybody=self._for_everybody,
             reasons=dict(sorted(self._reasons.items())),
             changes=dict(sorted(self._changes.items())),
             examples=tuple(sorted(self._examples, key=lambda each: each.line)),

@@ -1,28 +1,19 @@
 """An embedder at any endpoint that answers `POST …/embeddings` as OpenAI's does."""
 
-import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, Self
 
 import anyio
-import httpx
 import numpy as np
 from pydantic import SecretStr
 
+from memoranda.search.asked_endpoint import ATTEMPTS, TIMEOUT_S, AskedEndpoint, Pause
 from memoranda.search.calibration import Calibration, calibration_of
 from memoranda.search.embedders.port import Matrix
 from memoranda.search.embedders.reply import read_reply
-from memoranda.words.errors import Invalid, Unavailable
+from memoranda.words.errors import Invalid
 
 BATCH: Final = 64
-TIMEOUT_S: Final = 30.0
-ATTEMPTS: Final = 4
-FIRST_PAUSE_S: Final = 0.5
-LONGEST_PAUSE_S: Final = 20.0
-PASSING: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""Statuses after which the same request may do better."""
-
-Pause = Callable[[float], Awaitable[None]]
 
 
 class Endpoint:
@@ -54,11 +45,16 @@ class Endpoint:
         self._asked_for = model
         self.dimensions = dimensions
         self.calibration = calibration or calibration_of(model)
-        self._url = _embeddings_url(url)
         self._batch = max(1, batch)
-        self._attempts = max(1, attempts)
-        self._pause = pause
-        self._client = httpx.AsyncClient(timeout=timeout_s, headers=_headers(key))
+        self._endpoint = AskedEndpoint(
+            url,
+            "/embeddings",
+            "The embeddings endpoint",
+            key=key,
+            timeout_s=timeout_s,
+            attempts=attempts,
+            pause=pause,
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -68,7 +64,7 @@ class Endpoint:
 
     async def close(self) -> None:
         """Let go of open connections; nothing can be embedded after this."""
-        await self._client.aclose()
+        await self._endpoint.close()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """See `Embedder`. A blank text has a row of zeros and is not sent."""
@@ -84,82 +80,6 @@ class Endpoint:
 
     async def _ask(self, texts: Sequence[str]) -> Matrix:
         body = {"model": self._asked_for, "input": texts, "encoding_format": "float"}
-        response = await self._answered(body)
-        rows = read_reply(response.content, len(texts), self.dimensions)
+        rows = read_reply(await self._endpoint.ask(body), len(texts), self.dimensions)
         self.dimensions = rows.shape[1]
         return rows
-
-    async def _answered(self, body: object) -> httpx.Response:
-        """Post until an answer is final. Pauses double, with some chance so that callers spread."""
-        pause = FIRST_PAUSE_S
-        for attempt in range(1, self._attempts + 1):
-            response, failure = await self._post(body)
-            if response is not None and response.is_success:
-                return response
-            passing = response is None or response.status_code in PASSING
-            if attempt == self._attempts or not passing:
-                raise failure
-            chance = pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, keeps no secret
-            wanted = _seconds(response.headers.get("retry-after")) if response is not None else None
-            await self._pause(min(LONGEST_PAUSE_S, chance if wanted is None else wanted))
-            pause *= 2
-        raise AssertionError("the last attempt returns or raises")
-
-    async def _post(self, body: object) -> tuple[httpx.Response | None, Unavailable]:
-        """The response, if there is one, and what to raise unless it is a success."""
-        try:
-            response = await self._client.post(self._url, json=body)
-        except httpx.HTTPError as error:
-            return None, _unreachable(error)
-        return response, _refusal(response.status_code)
-
-
-def _embeddings_url(url: str) -> httpx.URL:
-    try:
-        parsed = httpx.URL(url.strip())
-    except httpx.InvalidURL:
-        parsed = httpx.URL("")
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise Invalid("The embeddings endpoint needs a URL that begins with http:// or https://.")
-    if parsed.userinfo:
-        raise Invalid("Leave credentials out of the endpoint's URL, and set its key instead.")
-    path = parsed.path.rstrip("/")
-    return parsed.copy_with(path=path if path.endswith("/embeddings") else f"{path}/embeddings")
-
-
-def _headers(key: SecretStr | None) -> dict[str, str]:
-    secret = key.get_secret_value().strip() if key else ""
-    if not secret:
-        return {}
-    if not (secret.isascii() and secret.isprintable()):
-        raise Invalid("The endpoint's key may hold printable ASCII characters only.")
-    return {"Authorization": f"Bearer {secret}"}
-
-
-def _unreachable(error: httpx.HTTPError) -> Unavailable:
-    reason = "did not answer in time" if isinstance(error, httpx.TimeoutException) else None
-    return Unavailable(
-        f"The embeddings endpoint {reason or 'could not be reached'}: "
-        "check its URL, and that it is running.",
-        reason=type(error).__name__,
-    )
-
-
-def _refusal(status: int) -> Unavailable:
-    """What to do about a status. The body is left out: it may repeat the key or the texts."""
-    advice = {
-        401: "check its key",
-        403: "check its key",
-        404: "check its URL and the model's name",
-        429: "it is asked too often; try again later",
-    }.get(status, "try again later" if status in PASSING else "check its URL and the model's name")
-    return Unavailable(f"The embeddings endpoint answered {status}: {advice}.", status=status)
-
-
-def _seconds(header: str | None) -> float | None:
-    """The pause that the endpoint asks for, where it gives one in seconds."""
-    try:
-        seconds = float(header or "")
-    except ValueError:
-        return None
-    return seconds if seconds >= 0 else None

@@ -67,7 +67,7 @@ def everywhere(
     if totals is None:
         return None
     # The names a query may hold are looked up too: they say who spoke, not what is asked.
-    hidden = _hidden(tx, collection)
+    hidden = hidden_documents(tx, collection)
     counts = _counts(tx, collection, [*query.terms, *query.names], hidden)
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
     postings: _Postings = defaultdict(dict)
@@ -97,7 +97,7 @@ def names(
 ) -> set[str]:
     """Which of these terms, of names, occur in the scope's documents, or in those named."""
     if document_ids is None:
-        return set(_counts(tx, collection, asked, _hidden(tx, collection)))
+        return set(_counts(tx, collection, asked, hidden_documents(tx, collection)))
     postings: _Postings = defaultdict(dict)
     _add_postings(tx, collection, asked, sorted(set(document_ids)), postings)
     return {term for found in postings.values() for term in found}
@@ -108,7 +108,7 @@ def unfinished(collection: str) -> str:
     return f"{collection} unfinished"
 
 
-def _hidden(tx: Transaction, collection: str) -> dict[UUID, int]:
+def hidden_documents(tx: Transaction, collection: str) -> dict[UUID, int]:
     """The documents that no search may see yet, or any more, and how many passages they have."""
     rows = tx.all(UNFINISHED, in_collection=unfinished(collection))
     return {row.document_id: row.passages for row in rows}

@@ -1,6 +1,6 @@
 """One organization's vectors of one model in memory: added to at the end, and compared all at once."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -119,6 +119,22 @@ class Snapshot(NamedTuple):
             for place, score in zip(places.tolist(), rounded(cosines[places]), strict=True)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.item_id.int, hit.text_id.int))[:most]
+
+    def at(
+        self, query: NDArray[np.float32], places: Collection[tuple[UUID, int]]
+    ) -> dict[tuple[UUID, int], float]:
+        """Return the raw cosines of these texts of these items; texts that are not there are left out."""
+        if not len(self.rows) or not places:
+            return {}
+        wanted = _among(self.item_ids, b"".join(item.bytes for item, _ in places))
+        wanted &= np.isin(_low(self.text_ids), [text for _, text in places])
+        wanted[self.gone] = False
+        rows = np.flatnonzero(wanted)
+        named = [
+            (_id_of(self.item_ids[row]), _id_of(self.text_ids[row]).int) for row in rows.tolist()
+        ]
+        found = rounded(inner(self.rows[rows], query))
+        return {place: each for place, each in zip(named, found, strict=True) if place in places}
 
     def _cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosine of each row; below every other, that of one that is gone."""
@@ -277,6 +293,11 @@ def _split(packed: bytes) -> list[bytes]:
 
 def _ids(packed: bytes) -> Ids:
     return np.frombuffer(packed, _HALF).reshape(-1, 2)
+
+
+def _low(ids: Ids) -> NDArray[np.uint64]:
+    """The lower half of each id, as a number."""
+    return ids[:, 1].byteswap()
 
 
 def _id_of(halves: Ids) -> UUID:

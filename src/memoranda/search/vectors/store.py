@@ -222,7 +222,7 @@ def be_whole(tx: Transaction, collection: str, model: str) -> None:
 
 def drop(tx: Transaction, collection: str, item_ids: Sequence[UUID]) -> None:
     """Take away the items' vectors, of every model, and the work of making them."""
-    turned = _turn_if_any(tx, collection, len(item_ids)) if item_ids else None
+    turned = turn_if_any(tx, collection, len(item_ids)) if item_ids else None
     if turned is not None:
         first = turned.stamp - len(item_ids) + 1
         of = {"in_collection": collection, "now": tx.now}
@@ -237,7 +237,7 @@ def drop(tx: Transaction, collection: str, item_ids: Sequence[UUID]) -> None:
 
 def carry(tx: Transaction, collection: str, from_id: UUID, to_id: UUID, text_id: UUID) -> None:
     """Keep an unchanged text's vectors under its new name, or under the item that it moved to."""
-    turned = _turn_if_any(tx, collection, 2)
+    turned = turn_if_any(tx, collection, 2)
     if turned is None:
         return
     of = {"in_collection": collection, "of_item": from_id}
@@ -320,7 +320,7 @@ def flip(tx: Transaction, collection: str, from_model: str, to_model: str) -> bo
 
 def clear(tx: Transaction, collection: str, models: tuple[str, str], most: int) -> int:
     """Delete up to `most` rows of all but these models; how many there were."""
-    turned = _turn_if_any(tx, collection, 0)
+    turned = turn_if_any(tx, collection, 0)
     if turned is None:
         return 0
     kept = {"of_model": models[0], "or_model": models[1]}
@@ -336,14 +336,14 @@ def tidy(tx: Transaction, collection: str, model: str, before: datetime, most: i
 
     A cache must have seen them by then, or read all anew.
     """
-    if _turn_if_any(tx, collection, 0) is None:
+    if turn_if_any(tx, collection, 0) is None:
         return 0
     of = {"in_collection": collection, "of_model": model}
     items = [row.item_id for row in tx.all(LONG_DROPPED, **of, before=before, most=most)]
     return tx.run(DELETE, **of, items=items) if items else 0
 
 
-def _turn_if_any(tx: Transaction, collection: str, stamps: int) -> Row | None:
+def turn_if_any(tx: Transaction, collection: str, stamps: int) -> Row | None:
     """As `turn`; None where no vector was ever wanted, so that there is nothing to change."""
     return tx.one(TURN, in_collection=collection, more=stamps)
 

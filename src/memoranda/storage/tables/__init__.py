@@ -5,7 +5,15 @@ from typing import Final
 from memoranda.storage.tables.access import agents, api_keys, organizations, rate_windows, users
 from memoranda.storage.tables.base import METADATA
 from memoranda.storage.tables.briefs import context_policies
-from memoranda.storage.tables.conversations import conversation_messages, conversations
+from memoranda.storage.tables.compactions import conversation_compactions, conversation_usage
+from memoranda.storage.tables.conversation_search import conversation_marks, conversation_segments
+from memoranda.storage.tables.conversations import (
+    conversation_archive,
+    conversation_fences,
+    conversation_messages,
+    conversations,
+    workflow_generations,
+)
 from memoranda.storage.tables.definitions import agent_skills, definition_viewers, definitions
 from memoranda.storage.tables.dossier import dossier_sections, dossiers
 from memoranda.storage.tables.files import (
@@ -69,6 +77,8 @@ APPEND_ONLY: Final = {
     "context_file_revisions": "file_revisions_are_append_only",
     "activities": "activities_are_append_only",
     "context_policies": "published_policies_do_not_change",
+    "conversation_compactions": "compactions_are_append_only",
+    "conversation_usage": "usage_is_append_only",
 }
 # Table → the promise (and trigger) that these columns keep what they were made with.
 FIXED_COLUMNS: Final = {
@@ -91,7 +101,13 @@ __all__ = [
     "context_file_revisions",
     "context_files",
     "context_policies",
+    "conversation_archive",
+    "conversation_compactions",
+    "conversation_fences",
+    "conversation_marks",
     "conversation_messages",
+    "conversation_segments",
+    "conversation_usage",
     "conversations",
     "definition_viewers",
     "definitions",
@@ -136,4 +152,5 @@ __all__ = [
     "tool_spaces",
     "users",
     "work_signals",
+    "workflow_generations",
 ]

@@ -310,5 +310,7 @@ purged_memories = table(
     name_column("space", nullable=True),
     name_column("reason"),
     time_column("purged_at"),
+    # NULL in a row of an earlier version: it may have been there at any time.
+    time_column("began_at", nullable=True),
     CheckConstraint("reason IN ('retention', 'erased')", name="known_reason_of_purge"),
 )

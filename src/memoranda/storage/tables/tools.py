@@ -36,6 +36,8 @@ tool_spaces = table(
     name_column("space"),
     Column("agent_id", Uuid()),
     Column("tools", Json(), nullable=False),
+    # Whether its memories outlive a reset of the workflow.
+    Column("reset_policy", String(), nullable=False, server_default="keep"),
     time_column("created_at"),
     time_column("published_at"),
     UniqueConstraint("organization_id", "id", name="spaces_in_organization"),

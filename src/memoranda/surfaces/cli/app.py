@@ -7,6 +7,9 @@ import typer
 from memoranda.surfaces.cli import (
     access,
     briefs,
+    conversation_ends,
+    conversation_search,
+    conversation_sizes,
     conversations,
     definitions,
     demo,
@@ -18,6 +21,7 @@ from memoranda.surfaces.cli import (
     file_proposals,
     files,
     finding,
+    inbox,
     knowledge,
     knowledge_model,
     load,
@@ -87,10 +91,14 @@ memory_changes.register(_memories)
 finding.register(app, _memories)
 proposals.register(app, _memories)
 tools.register(app)
+inbox.register(app)
 removal.register(_memories)
 exchange.register(app)
 app.add_typer(knowledge.knowledge, name="knowledge")
 knowledge_model.register(knowledge.knowledge)
+conversation_search.register(conversations.conversations)
+conversation_sizes.register(conversations.conversations)
+conversation_ends.register(conversations.conversations)
 app.add_typer(conversations.conversations, name="conversations")
 app.add_typer(embedder.embedder, name="embedder")
 app.add_typer(briefs.policies, name="policies")

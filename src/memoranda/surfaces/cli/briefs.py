@@ -176,7 +176,7 @@ def rows_of(brief: "ContextBrief") -> "RenderableType":
     return table(("source", "~row", "#tokens", "~outcome"), rows, title="What became of each item")
 
 
-@verb(policies, "publish")
+@verb(policies, "publish", files=("file",))
 async def publish_policy(
     at: Session,
     file: Annotated[

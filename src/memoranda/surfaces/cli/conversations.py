@@ -1,14 +1,23 @@
 """`memoranda conversations`: what was said, message by message."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from uuid import UUID
 
 import typer
+from rich.text import Text
 
+from memoranda.surfaces.cli.conversation_places import (
+    READ_ID,
+    ConversationId,
+    Generation,
+    MaybeId,
+    OfWorkflow,
+    place,
+)
 from memoranda.surfaces.cli.documents import read_json
 from memoranda.surfaces.cli.names import whose
-from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User, id_of
+from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, listed, page_answer
@@ -17,20 +26,13 @@ from memoranda.words.errors import Invalid
 from memoranda.words.shape import misshapen
 
 if TYPE_CHECKING:
-    from memoranda.conversations.models import Message
+    from collections.abc import Iterable, Sequence
 
-conversations = group("Conversations: start one, append messages, read them.")
+    from memoranda.conversations.models import LoadedConversation, Message, StoredMessage
+
+conversations = group("Conversations: what was said, kept exactly, and bounded.")
 
 MOST_BYTES: Final = 20_000_000
-
-ConversationId = Annotated[
-    UUID,
-    typer.Argument(
-        metavar="ID",
-        parser=id_of("`memoranda conversations list`"),
-        help="The conversation's id.",
-    ),
-]
 
 
 @verb(conversations, "create")
@@ -39,14 +41,8 @@ async def create_conversation(
     *,
     agent: Agent = None,
     user: User = None,
-    workflow: Annotated[
-        str | None,
-        typer.Option("--workflow", metavar="ID", help="What your own system calls it."),
-    ] = None,
-    generation: Annotated[
-        int,
-        typer.Option("--generation", metavar="N", help="Which of that workflow's it is, from 1."),
-    ] = 1,
+    workflow: OfWorkflow = None,
+    generation: Generation = 1,
 ) -> Answer:
     """Start a conversation."""
     made = await at.memoranda.conversations.create(
@@ -59,7 +55,7 @@ async def create_conversation(
     return Answer(made, lambda: [card(dict(made))])
 
 
-@verb(conversations, "append")
+@verb(conversations, "append", files=("file",))
 async def append_messages(
     at: Session,
     conversation_id: ConversationId,
@@ -91,15 +87,90 @@ async def append_messages(
             help="Append only if the conversation has this many messages before.",
         ),
     ] = None,
+    fence: Annotated[
+        int | None,
+        typer.Option("--fence", metavar="N", help="Append only if it was not cleared since."),
+    ] = None,
 ) -> Answer:
     """Append one message, or all of a file's, at once."""
     if (text is None) == (file is None):
         raise Invalid("Give the text of one message, or --file with many.", field="text")
     said = [{"role": role, "content": text}] if file is None else read_json(file, most=MOST_BYTES)
     longer = await at.memoranda.conversations.append(
-        at.who, conversation_id, _messages(said), expected_length=expected_length
+        at.who, conversation_id, _messages(said), expected_length=expected_length, fence=fence
     )
     return Answer(longer, lambda: [card({"conversation": longer.id, "messages": longer.length})])
+
+
+@verb(conversations, "load", reads=True)
+async def load_conversation(
+    at: Session,
+    conversation_id: MaybeId = None,
+    *,
+    workflow: OfWorkflow = None,
+    generation: Generation = 1,
+    agent: Agent = None,
+) -> Answer:
+    """Load what a run begins from: messages ready to be sent, and the fence that `save` names."""
+    meant = await place(at, conversation_id, workflow, generation, agent)
+    loaded = await at.memoranda.conversations.load(at.who, meant)
+    return Answer(loaded, lambda: _loaded(loaded))
+
+
+@verb(conversations, "save", files=("file",))
+async def save_conversation(
+    at: Session,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="What `load --json` prints, with its messages as they are to be; or - for standard input.",
+        ),
+    ],
+    *,
+    conversation: Annotated[
+        UUID | None,
+        typer.Option(
+            "--conversation", metavar="ID", parser=READ_ID, help="Which one; or --workflow."
+        ),
+    ] = None,
+    workflow: OfWorkflow = None,
+    generation: Generation = 1,
+    agent: Agent = None,
+    user: User = None,
+    fence: Annotated[
+        int | None,
+        typer.Option("--fence", metavar="N", help="The fence, where the file is a list alone."),
+    ] = None,
+) -> Answer:
+    """Save a whole list of messages over what was loaded; one that was cleared since is refused."""
+    meant = await place(at, conversation, workflow, generation, agent)
+    said, stated = _list_in(read_json(file, most=MOST_BYTES), file)
+    at_fence = stated if fence is None else fence
+    if at_fence is None:
+        raise Invalid("Name the --fence that the list was loaded at.", field="fence")
+    saved = await at.memoranda.conversations.save(
+        at.who, meant, _messages(said), fence=at_fence, user_id=await at.user_id(user)
+    )
+    shown = {"conversation": saved.id, "messages": saved.length, "fence": saved.fence}
+    return Answer(saved, lambda: [card(shown)])
+
+
+@verb(conversations, "clear")
+async def clear_conversation(
+    at: Session,
+    conversation_id: MaybeId = None,
+    *,
+    workflow: OfWorkflow = None,
+    generation: Generation = 1,
+    agent: Agent = None,
+) -> Answer:
+    """Empty a conversation. What was loaded before is not saved any more; memories stay."""
+    meant = await place(at, conversation_id, workflow, generation, agent)
+    cleared = await at.memoranda.conversations.clear(at.who, meant)
+    if cleared is None:
+        return Answer(None, lambda: [Text("This key has no conversation yet.")])
+    return Answer(cleared, lambda: [card({"cleared": cleared.id, "fence": cleared.fence})])
 
 
 @verb(conversations, "show", reads=True)
@@ -110,34 +181,72 @@ async def show_conversation(
     after: Annotated[
         int, typer.Option("--after", metavar="POSITION", help="Begin after this position.")
     ] = 0,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Print each message as one line of JSON, as it is stored."),
+    ] = False,
 ) -> Answer:
     """Show a conversation and its messages, in their order."""
     service = at.memoranda.conversations
     found = await service.get(at.who, conversation_id)
     messages = await service.messages(at.who, conversation_id, after=after, limit=limit)
-    rows = [(each.position, each.role, _plain(each.content)) for each in messages]
-    head = {"conversation": found.id, "workflow": found.workflow_id, "messages": found.length}
-    return Answer(
-        {"conversation": found, "messages": messages},
-        lambda: [
-            card(head),
-            *listed(("#position", "role", "~message"), rows, empty="Nothing was said."),
-        ],
-    )
+    if raw and not at.choices.as_json:
+        return Answer(None, lambda: _raw(messages))
+    head = {
+        "conversation": found.id,
+        "workflow": found.workflow_id,
+        "generation": found.generation if found.workflow_id else None,
+        "messages": found.length,
+        "bytes": found.bytes,
+    }
+    return Answer({"conversation": found, "messages": messages}, lambda: _drawn(head, messages))
 
 
 @verb(conversations, "list", reads=True)
-async def list_conversations(at: Session, limit: Limit = 50, cursor: Cursor = None) -> Answer:
-    """List conversations, newest first."""
-    page = await at.memoranda.conversations.page(at.who, limit=limit, cursor=cursor)
+async def list_conversations(
+    at: Session,
+    *,
+    workflow: OfWorkflow = None,
+    user: User = None,
+    agent: Agent = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Answer:
+    """List conversations, newest first; of a workflow, its newest generation first."""
+    service = at.memoranda.conversations
+    if workflow is None:
+        page = await service.page(
+            at.who,
+            user_id=await at.user_id(user),
+            agent_id=await at.agent_id(agent),
+            limit=limit,
+            cursor=cursor,
+        )
+    elif user is not None or agent is not None:
+        raise Invalid("Give --workflow, or --user and --agent, and not both.", field="workflow")
+    else:
+        page = await service.of_workflow(at.who, workflow, limit=limit, cursor=cursor)
     holders = await whose(at, page.items)
     rows = [
-        (entry(each.workflow_id, each.id), holder, each.length, each.updated_at)
+        (entry(each.workflow_id, each.id), each.generation, holder, each.length, each.updated_at)
         for each, holder in zip(page.items, holders, strict=True)
     ]
-    columns = ("@conversation", "~of", "#messages", "when")
+    columns = ("@conversation", "#generation", "~of", "#messages", "when")
     empty = "There is no conversation yet. Start one with: memoranda conversations create"
     return page_answer(page, columns, rows, empty)
+
+
+def _list_in(said: object, file: str) -> tuple[object, int | None]:
+    """The messages and the fence that a file states: as `load` answers both, or a list alone."""
+    if not isinstance(said, dict):
+        return said, None
+    fence = said.get("fence")
+    if "messages" not in said or not isinstance(fence, int) or isinstance(fence, bool):
+        raise Invalid(
+            f"{file} states no messages and fence, as `memoranda conversations load --json` prints them.",
+            file=file,
+        )
+    return said["messages"], fence
 
 
 def _messages(said: object) -> "list[Message]":
@@ -154,6 +263,35 @@ def _messages(said: object) -> "list[Message]":
             f"These are no messages: {place}: {misshapen(first)} A message has a role and content.",
             field=place,
         ) from None
+
+
+def _loaded(loaded: "LoadedConversation") -> "Iterable[Any]":
+    found = loaded.conversation
+    head = {
+        "conversation": found.id if found else "not there yet",
+        "messages": len(loaded.messages),
+        "fence": loaded.fence,
+    }
+    yield card(head)
+    rows = [(each.role, _plain(each.content)) for each in loaded.messages]
+    yield from listed(("role", "~message"), rows, empty="Nothing was said.")
+
+
+def _drawn(head: dict[str, object], messages: "Sequence[StoredMessage]") -> "Iterable[Any]":
+    yield card(head)
+    rows = [
+        (each.position, each.role, "pinned" if each.pinned else "", _plain(each.content))
+        for each in messages
+    ]
+    columns = ("#position", "role", "", "~message")
+    yield from listed(columns, rows, empty="Nothing was said.")
+
+
+def _raw(messages: "Sequence[StoredMessage]") -> "Iterable[Text]":
+    """Every message to the last key, in letters that no terminal obeys."""
+    for each in messages:
+        stored = each.model_dump(mode="json")
+        yield Text(json.dumps(stored))
 
 
 def _plain(content: object) -> str:

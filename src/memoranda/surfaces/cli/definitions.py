@@ -62,7 +62,7 @@ async def show(at: Session, definition_id: DefinitionId) -> Answer:
     return _shown(await at.memoranda.definitions.get(at.who, definition_id))
 
 
-@verb(definitions, "create")
+@verb(definitions, "create", files=("body", "nodes"))
 async def create(
     at: Session,
     kind: Annotated[Kind, typer.Argument(metavar="agent|workflow|skill", help="What is defined.")],
@@ -113,7 +113,7 @@ async def create(
     return _shown(await at.memoranda.definitions.create(at.who, DefinitionKind(kind), slug, text))
 
 
-@verb(definitions, "update")
+@verb(definitions, "update", files=("file",))
 async def update(
     at: Session,
     definition_id: DefinitionId,

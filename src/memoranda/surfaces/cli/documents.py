@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from memoranda.words.errors import Invalid, NotFound, Refused
+from memoranda.words.errors import Invalid, MemorandaError, NotFound, Refused
 
 STANDARD_INPUT: Final = "-"
 
@@ -19,8 +19,14 @@ def check_readable(named: Sequence[str]) -> None:
     if named.count(STANDARD_INPUT) > 1:
         raise Invalid("Standard input is one document: name - once.", file=STANDARD_INPUT)
     for each in named:
-        if each != STANDARD_INPUT:
+        if each == STANDARD_INPUT:
+            continue
+        try:
             read_bytes(each, most=0)
+        except MemorandaError as error:
+            if len(named) > 1:
+                error.message += " Nothing was done with the other files either."
+            raise
 
 
 def read_bytes(named: str, *, most: int) -> bytes:

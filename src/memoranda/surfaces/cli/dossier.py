@@ -28,7 +28,7 @@ async def show(at: Session, *, user: User = None) -> Answer:
     return Answer(page, lambda: listed(("about", "~what is told"), rows, empty=empty))
 
 
-@verb(dossier, "set")
+@verb(dossier, "set", files=("file",))
 async def set_dossier(
     at: Session,
     file: Annotated[

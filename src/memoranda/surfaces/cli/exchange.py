@@ -247,6 +247,8 @@ def _drawn(report: "ImportReport", missing: Path | None) -> "list[RenderableType
         drawn.append(Text(f"And {counted(left, 'more line', 'more lines')} of these kinds."))
     if not report.entries:
         drawn.append(Text("There is no memory in this file."))
+    if report.for_everybody:
+        drawn.append(Text(_everybodys(report)))
     if missing is not None:
         drawn.append(
             Text(
@@ -257,6 +259,17 @@ def _drawn(report: "ImportReport", missing: Path | None) -> "list[RenderableType
     elif report.dry_run:
         drawn.append(Text("Nothing was changed: leave out --dry-run to take it in."))
     return drawn
+
+
+def _everybodys(report: "ImportReport") -> str:
+    """That what was imported is nobody's own, where it is so, and how it is given to one."""
+    count = report.for_everybody
+    are = "would be" if report.dry_run else "is" if count == 1 else "are"
+    them = "it" if count == 1 else "them"
+    return (
+        f"{counted(count, 'memory', 'memories')} {are} for everybody: every "
+        f"user's and agent's run may be told of {them}. --user or --agent gives {them} to one alone."
+    )
 
 
 def _passed(report: "ImportReport") -> str | None:

@@ -5,13 +5,24 @@ from uuid import UUID
 
 import typer
 
-from memoranda.surfaces.cli.files import Name, Said, changes, text_in, written
+from memoranda.surfaces.cli.files import (
+    Empty,
+    Name,
+    Said,
+    changes,
+    of,
+    text_in,
+    told_how_to_go_on,
+    written,
+)
+from memoranda.surfaces.cli.inbox import told_where
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, page_answer, when
 from memoranda.surfaces.cli.verbs import verb
+from memoranda.words.errors import Conflict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,10 +63,13 @@ async def proposals(
     page = await at.memoranda.file_proposals.page(at.who, status=status, limit=limit, cursor=cursor)
     by = await whose(at, [_Author(each) for each in page.items], nobody="a key")
     rows = [
-        (entry(each.file, each.id), each.bytes, each.base_revision, who, when(each.created_at))
+        (
+            *(entry(each.file, each.id), each.bytes, each.base_revision),
+            *(who, when(each.created_at), "yes" if each.stale else ""),
+        )
         for each, who in zip(page.items, by, strict=True)
     ]
-    columns = ("@change of", "#bytes", "#made from", "~by", "since")
+    columns = ("@change of", "#bytes", "#made from", "~by", "since", "changed since")
     return page_answer(page, columns, rows, f"No change is {status}.")
 
 
@@ -74,11 +88,14 @@ async def propose(
         str | None,
         typer.Option("--expected-hash", metavar="HASH", help="What it was made from, as for edit."),
     ] = None,
+    empty: Empty = False,
 ) -> Answer:
     """Propose what a file is to say: it waits until it is applied."""
-    body = text_in(file)
-    read = expected_hash or (await at.memoranda.files.get(at.who, name, agent=agent)).hash
-    return _shown(await at.memoranda.file_proposals.propose(at.who, name, body, read, agent=agent))
+    body = text_in(file, empty=empty)
+    with told_how_to_go_on(f"memoranda files propose {name} {file}{of(agent)}", name, agent):
+        read = expected_hash or (await at.memoranda.files.get(at.who, name, agent=agent)).hash
+        made = await at.memoranda.file_proposals.propose(at.who, name, body, read, agent=agent)
+    return _shown(made)
 
 
 async def apply(
@@ -95,14 +112,20 @@ async def apply(
     ] = None,
 ) -> Answer:
     """Write what was proposed. Where the file has changed since, nothing is done, and the change waits on."""
-    return written(
-        await at.memoranda.file_proposals.apply(at.who, proposal_id, expected_hash=expected_hash)
-    )
+    verbs = at.memoranda.file_proposals
+    async with told_where(at, proposal_id):
+        try:
+            applied = await verbs.apply(at.who, proposal_id, expected_hash=expected_hash)
+        except Conflict as refused:
+            _tell_how_to_go_on(refused, proposal_id)
+            raise
+    return written(applied)
 
 
 async def discard(at: Session, proposal_id: ProposalId) -> Answer:
     """Discard a proposed change; nothing of its text is kept."""
-    done = await at.memoranda.file_proposals.discard(at.who, proposal_id)
+    async with told_where(at, proposal_id):
+        done = await at.memoranda.file_proposals.discard(at.who, proposal_id)
     return Answer(done, lambda: [card({"discarded": done.id, "file": done.file})])
 
 
@@ -113,7 +136,7 @@ def _shown(change: "ProposedChange") -> Answer:
         "agent": change.agent_id,
         "status": change.status,
         "made from": f"revision {change.base_revision}",
-        "changed since": f"yes; it has the hash {change.current_hash} now" if change.stale else "",
+        "changed since": _changed_since(change),
         "became": change.revision and f"revision {change.revision}",
     }
 
@@ -125,10 +148,27 @@ def _shown(change: "ProposedChange") -> Answer:
     return Answer(change, drawn)
 
 
+def _changed_since(change: "ProposedChange") -> str:
+    if not change.stale:
+        return ""
+    since = "yes" if change.stale_since is None else f"{change.stale_since:%Y-%m-%d %H:%M:%SZ}"
+    return f"{since}; it has the hash {change.current_hash} now"
+
+
+def _tell_how_to_go_on(refused: Conflict, proposal_id: UUID) -> None:
+    now = refused.details.get("current_hash")
+    if now is not None:
+        refused.message += (
+            f" It has the hash {now} now. See what the change would do to that: `memoranda files "
+            f"proposal {proposal_id}`. Then apply it over that: `memoranda files apply {proposal_id} "
+            f"--expected-hash {now}`."
+        )
+
+
 def register(files: typer.Typer) -> None:
     """Add the verbs of proposed changes to the group of files."""
     verb(files, "proposals", reads=True)(proposals)
     verb(files, "proposal", reads=True)(proposal)
-    verb(files, "propose")(propose)
+    verb(files, "propose", files=("file",))(propose)
     verb(files, "apply")(apply)
     verb(files, "discard")(discard)

@@ -1,12 +1,14 @@
 """`memoranda files`: what every run should know, what agents note for themselves, and what files said before."""
 
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.documents import read_bytes
+from memoranda.surfaces.cli.documents import STANDARD_INPUT, read_bytes
+from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, time_of
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
@@ -16,9 +18,9 @@ from memoranda.words.errors import Invalid
 from memoranda.words.text import neutralize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from memoranda.files.models import Author, ContextFile, FileSummary, RevisionText
+    from memoranda.files.models import ContextFile, FileRevision, FileSummary, RevisionText
 
 MOST_READ: Final = 1_000_000
 Name = Annotated[
@@ -38,6 +40,9 @@ Read = Annotated[
         help="Only over what has this hash, as `show` tells it. Without it, over what is there now.",
     ),
 ]
+Empty = Annotated[
+    bool, typer.Option("--empty", help="Let the file say nothing, where what is given is empty.")
+]
 Number = Annotated[int, typer.Argument(metavar="N", min=1, help="The number of a revision.")]
 
 
@@ -47,9 +52,9 @@ async def files(at: Session, *, agent: Agent = None) -> Answer:
     rows = [
         (
             *(each.name, each.title, each.bytes, each.load_mode),
-            *(each.revision, _by(each.author), when(each.written_at)),
+            *(each.revision, by, when(each.written_at)),
         )
-        for each in found.items
+        for each, by in zip(found.items, await _by(at, found.items), strict=True)
     ]
     columns = ("file", "title", "#bytes", "loaded", "#revision", "by", "written")
     return Answer(found, lambda: listed(columns, rows, empty="There is no file."))
@@ -72,7 +77,7 @@ async def show(
         bool, typer.Option("--raw", help="Print its bytes as they are, and nothing else.")
     ] = False,
 ) -> Answer:
-    """Show a file: as it stands, as a revision or at a time."""
+    """Show a file: as it stands, as a revision or at a time. To print its bytes alone, as into another file: --raw."""
     if revision is not None and moment is not None:
         raise Invalid("Name a revision or a time, and not both.", field="at")
     shown: ContextFile | RevisionText
@@ -84,16 +89,24 @@ async def show(
         shown = await at.memoranda.files.get(at.who, name, agent=agent)
     if raw and not at.choices.as_json:
         return Answer(None, lambda: _raw(shown.body))
-    return Answer(shown, lambda: _shown(name, shown))
+    by = (await _by(at, [shown]))[0]
+    return Answer(shown, lambda: _shown(name, shown, by))
 
 
 async def edit(
-    at: Session, name: Name, file: Said, *, agent: Agent = None, expected_hash: Read = None
+    at: Session,
+    name: Name,
+    file: Said,
+    *,
+    agent: Agent = None,
+    expected_hash: Read = None,
+    empty: Empty = False,
 ) -> Answer:
     """Write a file from a file or standard input, byte for byte. What it said is kept as a revision."""
-    body = text_in(file)
-    read = expected_hash or (await at.memoranda.files.get(at.who, name, agent=agent)).hash
-    return written(await at.memoranda.files.write(at.who, name, body, read, agent=agent))
+    body = text_in(file, empty=empty)
+    with told_how_to_go_on(f"memoranda files edit {name} {file}{of(agent)}", name, agent):
+        read = expected_hash or (await at.memoranda.files.get(at.who, name, agent=agent)).hash
+        return written(await at.memoranda.files.write(at.who, name, body, read, agent=agent))
 
 
 async def mode(
@@ -123,9 +136,9 @@ async def history(
     rows = [
         (
             *(each.number, each.action, each.bytes, each.load_mode),
-            *(_by(each.author), when(each.written_at), each.hash),
+            *(by, when(each.written_at), each.hash),
         )
-        for each in found
+        for each, by in zip(found, await _by(at, found), strict=True)
     ]
     columns = ("#revision", "what", "#bytes", "loaded", "by", "since", "hash")
     return Answer(listing(found), lambda: listed(columns, rows, empty="There is no more."))
@@ -140,10 +153,20 @@ async def restore(
     expected_hash: Read = None,
 ) -> Answer:
     """Write again what a revision said, as a new revision. What it says now is kept."""
-    restored = await at.memoranda.files.restore(
-        at.who, name, number, agent=agent, expected_hash=expected_hash
-    )
+    with told_how_to_go_on(f"memoranda files restore {name} {number}{of(agent)}", name, agent):
+        restored = await at.memoranda.files.restore(
+            at.who, name, number, agent=agent, expected_hash=expected_hash
+        )
     return written(restored)
+
+
+async def erase_revision(at: Session, name: Name, number: Number, *, agent: Agent = None) -> Answer:
+    """Take away for good what an earlier revision said. What the file says now is not touched."""
+    erased = await at.memoranda.files.erase_revision(at.who, name, number, agent=agent)
+    lines = [f"Revision {erased.number} of {erased.file} is erased."]
+    if not erased.scrubbed:
+        lines.append("The last traces leave the database's files as soon as no reader holds them.")
+    return Answer(erased, lambda: [Text(line) for line in lines])
 
 
 async def diff(
@@ -172,12 +195,48 @@ async def diff(
     return Answer(value, lambda: changes(changed))
 
 
-def text_in(file: str) -> str:
-    """The text of a file or of standard input, byte for byte. Raises `Invalid` for what is no UTF-8."""
+def text_in(file: str, *, empty: bool) -> str:
+    """The text of a file or of standard input, byte for byte.
+
+    Raises `Invalid` for what is no UTF-8, and for nothing at all unless it may be `empty`.
+    """
     try:
-        return read_bytes(file, most=MOST_READ).decode()
+        text = read_bytes(file, most=MOST_READ).decode()
     except UnicodeDecodeError:
         raise Invalid(f"{file} is no text in UTF-8: save it as that.", file=file) from None
+    if not text and not empty:
+        given = "Standard input" if file == STANDARD_INPUT else file
+        raise Invalid(
+            f"{given} is empty, and nothing was done. To have the file say nothing, add --empty.",
+            file=file,
+        )
+    return text
+
+
+def of(agent: str | None) -> str:
+    """The option that names an agent, as a command line goes on with it."""
+    return "" if agent is None else f" --agent {agent}"
+
+
+@contextmanager
+def told_how_to_go_on(command: str, name: str, agent: str | None) -> "Iterator[None]":
+    """Let a refusal say with which command a person goes on: over what a file says now, or of whose file."""
+    from memoranda.files.errors import FileChanged, UnknownFile
+    from memoranda.files.models import AgentFile
+
+    try:
+        yield
+    except FileChanged as changed:
+        now = changed.details["current_hash"]
+        changed.message += (
+            f" It has the hash {now} now. See what it says: `memoranda files show {name}{of(agent)}`. "
+            f"Then write over that: `{command} --expected-hash {now}`."
+        )
+        raise
+    except UnknownFile as unknown:
+        if agent is None and name in set(AgentFile):
+            unknown.message += f" Say which agent's: `{command} --agent AGENT`."
+        raise
 
 
 def changes(diff: str) -> "Iterable[Text]":
@@ -205,8 +264,11 @@ def written(file: "FileSummary") -> Answer:
     return Answer(FileSummary(**values), lambda: [card(head)])
 
 
-def _by(author: "Author") -> str:
-    return author.kind.value
+async def _by(
+    at: Session, written: "Sequence[FileSummary | FileRevision | RevisionText]"
+) -> list[str]:
+    """Who wrote each, by name; where a person applied what an agent proposed, both."""
+    return await whose(at, [each.author for each in written], nobody="the system")
 
 
 def _raw(body: str) -> "Iterable[Text]":
@@ -218,14 +280,14 @@ def _raw(body: str) -> "Iterable[Text]":
     return ()
 
 
-def _shown(name: str, shown: "ContextFile | RevisionText") -> "Iterable[Text]":
+def _shown(name: str, shown: "ContextFile | RevisionText", by: str) -> "Iterable[Text]":
     number = getattr(shown, "revision", None) or getattr(shown, "number", None)
     head = {
         "file": name,
         "revision": number,
         "loaded": shown.load_mode,
         "bytes": shown.bytes,
-        "by": _by(shown.author),
+        "by": by,
         "written": when(shown.written_at),
         "hash": shown.hash,
     }
@@ -240,9 +302,10 @@ def register(app: typer.Typer) -> typer.Typer:
     made = room(app, "files", files)
     verb(made, "list", reads=True)(files)
     verb(made, "show", reads=True)(show)
-    verb(made, "edit")(edit)
+    verb(made, "edit", files=("file",))(edit)
     verb(made, "mode")(mode)
     verb(made, "history", reads=True)(history)
     verb(made, "restore")(restore)
+    verb(made, "erase-revision")(erase_revision)
     verb(made, "diff", reads=True)(diff)
     return made

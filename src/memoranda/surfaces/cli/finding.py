@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.memory_rows import about, labels, why
+from memoranda.surfaces.cli.memory_rows import about, kept_back, labels, why
 from memoranda.surfaces.cli.options import Agent, Limit, Run, User
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
@@ -66,6 +66,7 @@ def drawn_search(found: "MemorySearch") -> "Iterator[RenderableType]":
         for each in found.results
     ]
     yield from listed(("#score", "@memory", "~found by"), rows, empty="Nothing was found.")
+    yield from kept_back(found.hidden)
     if not found.semantic:
         yield Text(WITHOUT_MEANING, style="dim")
 

@@ -1,5 +1,6 @@
 """`memoranda knowledge`: documents in, passages out."""
 
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID
@@ -8,12 +9,13 @@ import typer
 from rich.text import Text
 
 from memoranda.surfaces.cli import exits
-from memoranda.surfaces.cli.documents import STANDARD_INPUT, check_readable, read_bytes
+from memoranda.surfaces.cli.documents import STANDARD_INPUT, read_bytes
+from memoranda.surfaces.cli.meant import found_source
 from memoranda.surfaces.cli.options import Cursor, Limit, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, cell, entry, page_answer
-from memoranda.surfaces.cli.taking_in import how_far, ingested, waits_for
+from memoranda.surfaces.cli.taking_in import Refusal, each_added, how_far, ingested, waits_for
 from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid
 
@@ -30,10 +32,15 @@ Platform = Annotated[
     typer.Option("--platform", help="A document for every organization of this database."),
 ]
 _READ_ID = id_of("`memoranda knowledge list`")
-SourceId = Annotated[UUID, typer.Argument(metavar="ID", parser=_READ_ID, help="The document's id.")]
+SourceName = Annotated[
+    str,
+    typer.Argument(
+        metavar="DOCUMENT", help="A document's id, or its title or URI where no other has it."
+    ),
+]
 
 
-@verb(knowledge, "add")
+@verb(knowledge, "add", files=("files",))
 async def add_documents(
     at: Session,
     files: Annotated[
@@ -67,15 +74,14 @@ async def add_documents(
         ),
     ] = None,
 ) -> Answer:
-    """Add documents and wait until they can be searched. Exit code 10 when one could not be read."""
+    """Add documents and wait until they can be searched. Exit code 10 when one could not be read.
+
+    One that is refused does not keep the others out.
+    """
     if len(files) > 1 and (title is not None or uri is not None):
         raise Invalid("--title and --uri speak of one file: add that one by itself.", field="file")
-    check_readable(files)
-    ended = []
-    for file in files:
-        source = await _add(at, file, kind=kind, title=title, platform=platform, uri=uri)
-        ended.append(await ingested(at, source))
-    return _ended(ended)
+    add = partial(_add, at, kind=kind, title=title, platform=platform, uri=uri)
+    return _ended(*await each_added(at, files, add))
 
 
 async def _add(
@@ -156,9 +162,9 @@ async def list_documents(
 
 
 @verb(knowledge, "show", reads=True)
-async def show_document(at: Session, source_id: SourceId) -> Answer:
+async def show_document(at: Session, named: SourceName) -> Answer:
     """Show how far a document is."""
-    source = await at.memoranda.knowledge.get(at.who, source_id)
+    source = await found_source(at, named)
     shown = {**dict(source), "progress": how_far(source) if source.progress else None}
     return Answer(source, lambda: [card(shown | {"waits_for": waits_for(source)})])
 
@@ -166,7 +172,7 @@ async def show_document(at: Session, source_id: SourceId) -> Answer:
 @verb(knowledge, "describe")
 async def describe_document(
     at: Session,
-    source_id: SourceId,
+    named: SourceName,
     summary: Annotated[
         str,
         typer.Argument(
@@ -176,30 +182,33 @@ async def describe_document(
     platform: Platform = False,
 ) -> Answer:
     """Say what a document is about, as the dossier tells it."""
+    meant = await found_source(at, named, platform=platform)
     source = await at.memoranda.knowledge.describe(
-        at.whose(platform=platform), source_id, summary=summary.strip() or None
+        at.whose(platform=platform), meant.id, summary=summary.strip() or None
     )
     return Answer(source, lambda: [card({"described": source.id, "summary": source.summary})])
 
 
 @verb(knowledge, "retry")
-async def retry_document(at: Session, source_id: SourceId, platform: Platform = False) -> Answer:
+async def retry_document(at: Session, named: SourceName, platform: Platform = False) -> Answer:
     """Try a failed document again, and wait for its end. Exit code 10 when it fails again."""
-    source = await at.memoranda.knowledge.retry(at.whose(platform=platform), source_id)
-    return _ended([await ingested(at, source)])
+    meant = await found_source(at, named, platform=platform)
+    source = await at.memoranda.knowledge.retry(at.whose(platform=platform), meant.id)
+    return _ended([await ingested(at, source)], [])
 
 
 @verb(knowledge, "remove")
-async def remove_document(at: Session, source_id: SourceId, platform: Platform = False) -> Answer:
+async def remove_document(at: Session, named: SourceName, platform: Platform = False) -> Answer:
     """Delete a document with all that was made of it."""
-    await at.memoranda.knowledge.remove(at.whose(platform=platform), source_id)
-    return Answer({"id": source_id, "removed": True}, lambda: [card({"removed": source_id})])
+    source = await found_source(at, named, platform=platform)
+    await at.memoranda.knowledge.remove(at.whose(platform=platform), source.id)
+    return Answer({"id": source.id, "removed": True}, lambda: [card({"removed": source.id})])
 
 
-def _ended(sources: "list[Source]") -> Answer:
+def _ended(sources: "list[Source]", refusals: "list[Refusal]") -> Answer:
     """One document as it is, and several as a list; all have come to their end, or wait for an embedder."""
-    failed = any(source.status != "ready" for source in sources)
-    shown = [
+    failed = bool(refusals) or any(source.status != "ready" for source in sources)
+    shown: list[dict[str, object]] = [
         {
             "source": source.id,
             "title": source.title,
@@ -209,8 +218,15 @@ def _ended(sources: "list[Source]") -> Answer:
         }
         for source in sources
     ]
+    shown += [
+        {"file": file, "status": "not added", "reason": error.message} for file, error in refusals
+    ]
+    told = [
+        exits.problem(error) | {"file": file, "status": "not added"} for file, error in refusals
+    ]
+    several = len(shown) > 1
     return Answer(
-        sources if len(sources) > 1 else sources[0],
+        [*sources, *told] if several else sources[0],
         lambda: [card(each) for each in shown],
         exits.UNSUCCESSFUL if failed else exits.DONE,
     )

@@ -120,13 +120,15 @@ async def assemble(
         bool, typer.Option("--refresh", help="Replace what the run was told before.")
     ] = False,
 ) -> Answer:
-    """Assemble what a run is told, keep it beside the run, and print it."""
+    """Assemble what a run is told, keep it beside the run, and print it; what it was told before is printed again."""
     from memoranda.instructions.models import InstructionRequest
 
     told = await at.memoranda.instructions.assemble(
         at.who, run_id, InstructionRequest(query=query), refresh=refresh
     )
-    return Answer(told, lambda: _run(told, text=True))
+    unused = "--query was not used. " if query and not told.built else ""
+    note = "" if told.built else f"It was told this before. {unused}To assemble it anew: --refresh"
+    return Answer(told, lambda: _run(told, text=True, note=note))
 
 
 @verb(load, "ask", reads=True)
@@ -254,11 +256,12 @@ def _agent(report: "LoadReport") -> "list[Any]":
     ]
 
 
-def _run(told: "RunInstructions", *, text: bool) -> "list[Any]":
+def _run(told: "RunInstructions", *, text: bool, note: str = "") -> "list[Any]":
     head = {
         "run": told.run_id,
         "stage": told.stage,
         "assembled": told.assembled_at.strftime("%Y-%m-%d %H:%M:%SZ"),
+        "note": note,
         "tokens": f"{told.load.total_tokens} of {told.load.total_cap}",
         "files": ", ".join(f"{file.name} at {file.revision}" for file in told.load.files),
     }
@@ -317,11 +320,17 @@ def _agreement(last: "LastRun | None") -> Text:
 
 
 def _file(report: "FileReport") -> "list[Any]":
-    head = {
+    head: dict[str, Any] = {
         "file": f"{report.title} ({report.name})",
         "text": "saved" if report.saved else "not saved",
         "revision": report.revision,
+        "hash": report.saved_hash,
+        "hash of this text": "" if report.saved else report.hash,
         "load": _loaded(report),
+    }
+    if report.segment is None:
+        return [card(head)]
+    head |= {
         "used": f"{report.used} of {report.cap} tokens",
         "arrives": report.included,
         "state": Text.assemble(
@@ -332,8 +341,6 @@ def _file(report: "FileReport") -> "list[Any]":
         "skipped": skipped_words(report.skipped, report.skipped_chars),
         "estimator": report.estimator,
     }
-    if report.segment is None:
-        return [card({name: head[name] for name in ("file", "text", "revision", "load")})]
     return [card(head), *([] if report.preview is None else [Text(""), _preview(report.preview)])]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from memoranda.surfaces.cli.memory_rows import MemoryId, Version, about, labels
+from memoranda.surfaces.cli.memory_rows import MemoryId, Version, about, kept_back, labels
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import (
     Agent,
@@ -174,7 +174,8 @@ async def memories(
     columns = ("@memory", "~for", "", "forgotten" if forgotten else "since", "restorable until")
     narrowed = bool(category or tag or agent or user or as_of)
     empty = "Nothing fits that." if narrowed else _empty(forgotten, pinned, unused)
-    return page_answer(page, columns, rows, empty)
+    listed_page = page_answer(page, columns, rows, empty)
+    return Answer(page, lambda: [*listed_page.drawn(), *kept_back(page.hidden)])
 
 
 async def show(at: Session, memory_id: MemoryId) -> Answer:

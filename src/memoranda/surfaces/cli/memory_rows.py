@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
+from rich.text import Text
 
 from memoranda.surfaces.cli.options import id_of
 
@@ -34,6 +35,18 @@ def labels(memory: "Memory | Proposal") -> str | None:
     parts = [memory.title, memory.category and f"({memory.category})"]
     parts += [f"#{tag}" for tag in memory.tags]
     return " ".join(part for part in parts if part) or None
+
+
+def kept_back(hidden: int) -> list[Text]:
+    """How many memories are not shown, why, and how to see them."""
+    if not hidden:
+        return []
+    are = "memory is" if hidden == 1 else "memories are"
+    told = (
+        f"{hidden} more {are} about rows of your application that are not there, so no run is told. "
+        "Leave out --user and --agent to see them."
+    )
+    return [Text(told, style="dim")]
 
 
 def why(match: "Match | None") -> str:

@@ -7,6 +7,7 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
+from memoranda.surfaces.cli.inbox import told_where
 from memoranda.surfaces.cli.memory_rows import about
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, Run, User, id_of
@@ -91,7 +92,8 @@ async def accept(
     ] = None,
 ) -> Answer:
     """Accept a proposal: it becomes a memory, or a merge is done."""
-    memory = await at.memoranda.proposals.accept(at.who, proposal_id, text=text)
+    async with told_where(at, proposal_id):
+        memory = await at.memoranda.proposals.accept(at.who, proposal_id, text=text)
     return Answer(memory, lambda: [card({"remembered": memory.id, "text": memory.text})])
 
 
@@ -117,7 +119,8 @@ async def _ending(at: Session, proposal: "Proposal") -> list[str]:
 
 async def discard(at: Session, proposal_id: ProposalId) -> Answer:
     """Discard a proposal. For 30 days it may be restored."""
-    proposal = await at.memoranda.proposals.discard(at.who, proposal_id)
+    async with told_where(at, proposal_id):
+        proposal = await at.memoranda.proposals.discard(at.who, proposal_id)
     shown = {"discarded": proposal.id, "restorable until": proposal.restorable_until}
     return Answer(proposal, lambda: [card(shown)])
 

@@ -12,7 +12,7 @@ from memoranda.surfaces.cli.tables import counted
 from memoranda.surfaces.cli.verbs import verb
 
 if TYPE_CHECKING:
-    from memoranda.memories.removal.models import Erased
+    from memoranda.memories.removal.models import Erased, QuotingFile
 
 
 async def forget_all(
@@ -61,9 +61,24 @@ def _told(erased: "Erased") -> Answer:
         lines.append(f"So do the sections of these users in the dossier: {quoted}")
     if erased.quoted_in_dossier:
         lines.append("The dossier quotes them too: see `memoranda dossier show`.")
+    lines += [_in_file(each) for each in erased.quoted_in_files]
     if not erased.scrubbed:
         lines.append("The last traces leave the database's files as soon as no reader holds them.")
     return Answer(erased, lambda: [Text(line) for line in lines])
+
+
+def _in_file(quoting: "QuotingFile") -> str:
+    """Where a file quotes, and how to look there."""
+    places = ["what it says now"] if quoting.now else []
+    if quoting.revisions:
+        places.append(f"revision {', '.join(map(str, quoting.revisions))}")
+    if quoting.proposals:
+        places.append(f"proposed change {', '.join(map(str, quoting.proposals))}")
+    whose = f" --agent {quoting.agent_id}" if quoting.agent_id else ""
+    return (
+        f"So does the file {quoting.file}, in {'; '.join(places)}: "
+        f"see `memoranda files history {quoting.file}{whose}`."
+    )
 
 
 def register(memories: typer.Typer) -> None:

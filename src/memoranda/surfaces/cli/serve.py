@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Named as text: no surface imports another, and this one starts the other.
 HTTP: Final = "memoranda.surfaces.http"
+MCP_PATH: Final = "/mcp"
 BACKLOG: Final = 2048
 GRACE_SECONDS: Final = 10
 """How long open requests may take to end once the server is told to stop."""
@@ -94,8 +95,9 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
     from memoranda.storage.health import shown
 
     async with opened(choices, settings) as at:
+        beside, absent = _beside(at.memoranda)
         app = importlib.import_module(f"{HTTP}.app").create_app(
-            at.memoranda, work=settings.worker, beside=_beside(at.memoranda)
+            at.memoranda, work=settings.worker, beside=beside, absent=absent
         )
         config = uvicorn.Config(
             app,
@@ -112,16 +114,18 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
         with _on_stop(lambda: setattr(server, "should_exit", True)):
             url = _url(listening)
             about = {"url": url, "database": shown(settings.db)}
-            _announce(choices, about, f"Serving {url} from {about['database']}\n{_KEY} {_STOP}")
+            about["mcp"] = f"{url}{MCP_PATH}" if beside else None
+            told = [f"Serving {url} from {about['database']}", *absent.values(), f"{_KEY} {_STOP}"]
+            _announce(choices, about, "\n".join(told))
             await server.serve(sockets=[listening])
 
 
-def _beside(memoranda: Any) -> list[Any]:
-    """What is served beside the routes: MCP, where it is installed."""
+def _beside(memoranda: Any) -> tuple[list[Any], dict[str, str]]:
+    """What is served beside the routes, which is MCP; or where that is not installed why it is not."""
     try:
-        return [mcp.module("streamable").make_endpoint(memoranda)]
-    except NotFound:
-        return []
+        return [mcp.module("streamable").make_endpoint(memoranda)], {}
+    except NotFound as error:
+        return [], {MCP_PATH: f"{MCP_PATH} is not served. {error.message}"}
 
 
 _KEY: Final = "Every request needs a key: memoranda keys create --role owner."

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memoranda.words.errors import NotFound
+from memoranda.words.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -64,6 +64,23 @@ class Session:
         if named is None:
             return None
         return (await self.memoranda.access.agent(self.who, named)).id
+
+    async def acting_as(self, agent: str | None, user: str | None) -> "Principal":
+        """The agent, perhaps for a user, as a key of it would be; the owner where none is named. Raises `Invalid`."""
+        from memoranda.access.models import Principal, Role
+
+        if agent is None:
+            if user is not None:
+                raise Invalid(
+                    "--user says for whom an agent acts: name it with --agent.", field="user"
+                )
+            return self.who
+        return Principal(
+            organization_id=self.who.organization_id,
+            role=Role.AGENT,
+            agent_id=await self.agent_id(agent),
+            user_id=await self.user_id(user),
+        )
 
     async def user_id(self, named: str | None) -> "UUID | None":
         """The id of the user that `--user` names; None where it names none."""

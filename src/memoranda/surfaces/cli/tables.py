@@ -1,5 +1,6 @@
 """Tables for people: stored text on one line and harmless, times in UTC, ids whole."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import compress
@@ -66,14 +67,26 @@ def card(pairs: Mapping[str, Cell]) -> Text:
 
 
 def cell(value: Cell) -> Text:
-    """Any value as text that can't move the cursor, color the screen or break the line; a time as its day."""
+    """Any value as text that can't move the cursor, color the screen or break the line; a time to its minute."""
     if value is None:
         return Text("")
     if isinstance(value, Text):
         return value
     if isinstance(value, datetime):
-        return Text(value.astimezone(UTC).strftime("%Y-%m-%d"))
-    return Text(neutral_line(str(value)))
+        return Text(value.astimezone(UTC).strftime("%Y-%m-%d %H:%M"))
+    return Text(neutral_line(_plain(value)))
+
+
+def _plain(value: Cell) -> str:
+    """What a program holds as a person reads it: fields as name=value, and whatever is within them as JSON."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_within(each)}" for name, each in value.items())
+    return _within(value) if isinstance(value, list | tuple) else str(value)
+
+
+def _within(value: object) -> str:
+    plain = isinstance(value, Mapping | list | tuple | bool) or value is None
+    return json.dumps(value, ensure_ascii=False, default=str) if plain else str(value)
 
 
 def entry(said: Cell, id_: Cell, *more: Cell) -> Text:
@@ -90,7 +103,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def when(moment: datetime) -> str:
-    """A time in UTC, to the second, where the day alone does not tell enough."""
+    """A time in UTC, to the second, where the minute does not tell enough."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 

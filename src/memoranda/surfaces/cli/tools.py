@@ -9,9 +9,11 @@ from rich.text import Text
 
 from memoranda.surfaces.cli import exits
 from memoranda.surfaces.cli.approval_rows import lines
+from memoranda.surfaces.cli.conversation_search import hear
 from memoranda.surfaces.cli.finding import catch_up
+from memoranda.surfaces.cli.inbox import told_where
 from memoranda.surfaces.cli.names import whose
-from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, id_of
+from memoranda.surfaces.cli.options import Agent, Conversation, Cursor, Limit, Run, User, id_of
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
@@ -38,6 +40,7 @@ SpaceId = Annotated[
 ]
 Said = Literal["allow", "ask", "deny", "default"]
 Status = Literal["waiting", "approved", "denied", "failed"]
+ResetPolicy = Literal["keep", "clear"]
 
 
 async def tools(at: Session, *, agent: Agent = None) -> Answer:
@@ -65,17 +68,25 @@ async def call(
         str | None,
         typer.Option("--key", metavar="KEY", help="The same call under the same key is done once."),
     ] = None,
+    agent: Agent = None,
+    user: User = None,
     run: Run = None,
     conversation: Conversation = None,
 ) -> Answer:
-    """Call a tool as an agent would, and print what a model would be answered."""
+    """Call a tool, as the agent that you name or as the owner, and print what a model would be answered."""
     from memoranda.tools.models import Course
 
     if tool == "recall":
         await catch_up(at)
+    if tool == "search_conversations":
+        await hear(at)
 
     invoked = await at.memoranda.tools.invoke(
-        at.who, tool, _parsed(arguments or "{}"), key=key, course=Course(run, conversation)
+        await at.acting_as(agent, user),
+        tool,
+        _parsed(arguments or "{}"),
+        key=key,
+        course=Course(run, conversation),
     )
     answered = clean(json.dumps(invoked.answer, ensure_ascii=False, indent=2))
     return Answer(invoked.answer, lambda: [Text(answered)])
@@ -134,14 +145,16 @@ async def approvals(
 
 async def approve(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call be done now."""
-    decided = await at.memoranda.tools.approvals.approve(at.who, approval_id)
+    async with told_where(at, approval_id):
+        decided = await at.memoranda.tools.approvals.approve(at.who, approval_id)
     exit_code = exits.UNSUCCESSFUL if decided.status == "failed" else exits.DONE
     return Answer(decided, lambda: [_decided(decided)], exit_code)
 
 
 async def deny(at: Session, approval_id: ApprovalId) -> Answer:
     """Let a waiting call not be done."""
-    decided = await at.memoranda.tools.approvals.deny(at.who, approval_id)
+    async with told_where(at, approval_id):
+        decided = await at.memoranda.tools.approvals.deny(at.who, approval_id)
     return Answer(decided, lambda: [_decided(decided)])
 
 
@@ -182,10 +195,22 @@ async def publish(
         typer.Option("--tool", metavar="TOOL", help="A tool that it calls; give it once for each."),
     ],
     agent: Agent = None,
+    reset: Annotated[
+        ResetPolicy | None,
+        typer.Option(
+            "--on-reset",
+            help="What becomes of its memories when the workflow is reset; they are kept at first.",
+        ),
+    ] = None,
 ) -> Answer:
     """Let a node of a workflow call tools. Its memories are its own."""
     space = await at.memoranda.tools.spaces.publish(
-        at.who, workflow, node, agent_id=await at.agent_id(agent), tools=tool
+        at.who,
+        workflow,
+        node,
+        agent_id=await at.agent_id(agent),
+        tools=tool,
+        reset_policy=reset,
     )
     return Answer(space, lambda: [card({"space": space.id, "tools": ", ".join(space.tools)})])
 

@@ -3,12 +3,13 @@
 import inspect
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import typer
 
 from memoranda.surfaces.cli import exits
+from memoranda.surfaces.cli.documents import check_readable
 from memoranda.surfaces.cli.help import SHARED_LINE, PlainCommand, PlainGroup
 from memoranda.surfaces.cli.options import Db, Json, Organization
 from memoranda.surfaces.cli.output import Answer, complain, print_json, show
@@ -21,15 +22,16 @@ _SHARED = (("db", Db, None), ("organization", Organization, None), ("as_json", J
 
 
 def verb(
-    app: typer.Typer, name: str, *, reads: bool = False
+    app: typer.Typer, name: str, *, reads: bool = False, files: Sequence[str] = ()
 ) -> Callable[[Callable[..., Awaitable[Answer]]], Run]:
     """Make a command of an async function; the database is open while it runs.
 
-    One that only `reads` makes no database where there is none.
+    One that only `reads` makes no database where there is none. `files` are the parameters that
+    name files: where one can't be read, no database is made either.
     """
 
     def register(fn: Callable[..., Awaitable[Answer]]) -> Run:
-        return _registered(app, name, fn, _in_session(fn, reads=reads))
+        return _registered(app, name, fn, _in_session(fn, reads=reads, files=files))
 
     return register
 
@@ -61,7 +63,9 @@ def _registered(app: typer.Typer, name: str, fn: Callable[..., Any], run: Run) -
     return run
 
 
-def _in_session(fn: Callable[..., Awaitable[Answer]], *, reads: bool) -> Run:
+def _in_session(
+    fn: Callable[..., Awaitable[Answer]], *, reads: bool, files: Sequence[str] = ()
+) -> Run:
     async def inside(choices: Choices, arguments: dict[str, Any]) -> Answer:
         async with opened(choices, reads=reads) as session:
             return await fn(session, **arguments)
@@ -69,9 +73,17 @@ def _in_session(fn: Callable[..., Awaitable[Answer]], *, reads: bool) -> Run:
     def run(choices: Choices, **arguments: Any) -> Answer:
         import asyncio
 
+        check_readable(_named(arguments, files))
         return asyncio.run(inside(choices, arguments))
 
     return run
+
+
+def _named(arguments: Mapping[str, Any], files: Sequence[str]) -> list[str]:
+    named: list[str] = []
+    for each in (arguments[name] for name in files):
+        named += each if isinstance(each, list) else [] if each is None else [each]
+    return named
 
 
 def _command(fn: Callable[..., Any], run: Run) -> Callable[..., None]:

@@ -9,11 +9,11 @@ from memoranda.files.errors import (
     FileTooLarge,
     NotYourFile,
     RevisionGone,
-    SecretFound,
     UnknownFile,
 )
 from memoranda.files.models import (
     ContextFile,
+    ErasedRevision,
     FileList,
     FileRevision,
     FileSummary,
@@ -34,7 +34,7 @@ from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Listing
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
-from memoranda.words.errors import ReadOnly
+from memoranda.words.errors import Conflict, ReadOnly, SecretFound
 
 routes = APIRouter(prefix="/v1/agents/{agent}/files", tags=["agent files"], route_class=Operation)
 
@@ -114,6 +114,16 @@ async def restore_agent_file_revision(
         who, name, number, agent=agent, expected_hash=body.expected_hash
     )
     return restored.summary()
+
+
+@routes.delete("/{name}/revisions/{number}")
+@raises(UnknownFile, NotYourFile, Conflict, RevisionGone, ReadOnly)
+@counted(Rate.FILE_WRITES)
+async def erase_agent_file_revision(
+    agent: str, name: str, number: Revision, who: Caller, product: Product
+) -> ErasedRevision:
+    """Take away for good what an earlier revision of an agent's file said."""
+    return await product.files.erase_revision(who, name, number, agent=agent)
 
 
 @routes.post("/{name}/proposals", status_code=202)

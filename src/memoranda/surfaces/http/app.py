@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
+from itertools import starmap
 from typing import Any, Final
 
 import anyio
@@ -18,6 +19,9 @@ from memoranda.surfaces.http import (
     access,
     agent_files,
     briefs,
+    conversation_keys,
+    conversation_search,
+    conversation_sizes,
     conversations,
     definitions,
     dossier,
@@ -25,6 +29,7 @@ from memoranda.surfaces.http import (
     exchange,
     files,
     health,
+    inbox,
     instructions,
     knowledge,
     memories,
@@ -34,7 +39,7 @@ from memoranda.surfaces.http import (
     state,
     tools,
 )
-from memoranda.surfaces.http.beside import Beside, route_to
+from memoranda.surfaces.http.beside import Beside, no_route, route_to
 from memoranda.surfaces.http.errors import MethodNotAllowed
 from memoranda.surfaces.http.operation import Operation
 from memoranda.surfaces.http.problems import Problem, response_to, tell_problems
@@ -47,11 +52,15 @@ ROOMS: Final[tuple[APIRouter, ...]] = (
     exchange.routes,
     memories.routes,
     knowledge.routes,
+    conversation_search.routes,
+    conversation_keys.routes,
+    conversation_sizes.routes,
     conversations.routes,
     runs.routes,
     events.routes,
     state.routes,
     tools.routes,
+    inbox.routes,
     dossier.routes,
     definitions.routes,
     instructions.routes,
@@ -80,12 +89,17 @@ class Api(FastAPI):
 
 
 def create_app(
-    memoranda: Memoranda, *, work: bool = False, beside: Sequence[Beside] = ()
+    memoranda: Memoranda,
+    *,
+    work: bool = False,
+    beside: Sequence[Beside] = (),
+    absent: Mapping[str, str] | None = None,
 ) -> FastAPI:
     """Make the application over an opened Memoranda, which stays the caller's to close.
 
     With `work`, a worker takes in what is added for as long as the application runs. What is
-    `beside` the routes stands behind the same keys.
+    `beside` the routes stands behind the same keys. `absent` says at which paths something could
+    stand and does not, and why.
     """
     app = Api(
         title="Memoranda",
@@ -107,6 +121,7 @@ def create_app(
     for room in ROOMS:
         app.include_router(room)
     app.router.routes.extend(map(route_to, beside))
+    app.router.routes.extend(starmap(no_route, (absent or {}).items()))
     tell_problems(app)
     app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _method_not_allowed)
     return app

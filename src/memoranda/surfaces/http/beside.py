@@ -9,6 +9,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from memoranda.surfaces.http.credentials import sign_in
+from memoranda.surfaces.http.errors import UnknownRoute
 from memoranda.surfaces.http.limits import BoundedRequest
 from memoranda.surfaces.http.operation import log_defect
 from memoranda.surfaces.http.problems import defect
@@ -63,3 +64,19 @@ class Guarded:
 def route_to(application: Beside) -> Route:
     """The route at which the application answers, whatever the method."""
     return Route(application.path, Guarded(application), include_in_schema=False)
+
+
+class Absent:
+    """Stands where an application could stand, and tells everybody why none does."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    async def __call__(self, *_: object) -> None:
+        """Answer no request. Raises `UnknownRoute`."""
+        raise UnknownRoute(self._why)
+
+
+def no_route(path: str, why: str) -> Route:
+    """The route at which nothing stands, whatever the method."""
+    return Route(path, Absent(why), include_in_schema=False)

@@ -13,11 +13,11 @@ from memoranda.files.errors import (
     FileProposalsFull,
     FileTooLarge,
     RevisionGone,
-    SecretFound,
     UnknownFile,
 )
 from memoranda.files.models import (
     ContextFile,
+    ErasedRevision,
     FileList,
     FileProposal,
     FileProposalStatus,
@@ -33,7 +33,7 @@ from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing, Moment
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
-from memoranda.words.errors import Conflict, ReadOnly
+from memoranda.words.errors import Conflict, ReadOnly, SecretFound
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["context files"], route_class=Operation)
@@ -146,6 +146,16 @@ async def restore_file_revision(
     """Write again what a revision said, as a new revision."""
     restored = await product.files.restore(who, slug, number, expected_hash=body.expected_hash)
     return restored.summary()
+
+
+@routes.delete("/context-files/{slug}/revisions/{number}")
+@raises(UnknownFile, Conflict, RevisionGone, ReadOnly)
+@counted(Rate.FILE_WRITES)
+async def erase_file_revision(
+    slug: str, number: Revision, who: Caller, product: Product
+) -> ErasedRevision:
+    """Take away for good what an earlier revision said; what the file says now is not touched."""
+    return await product.files.erase_revision(who, slug, number)
 
 
 @routes.post("/context-files/{slug}/proposals", status_code=202)

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from memoranda.access.rates.service import Rate
-from memoranda.files.errors import FileTooLarge, NotYourFile, SecretFound, UnknownFile
+from memoranda.files.errors import FileTooLarge, NotYourFile, UnknownFile
 from memoranda.instructions.models import (
     AgentInstructions,
     AskAnAgent,
@@ -21,7 +21,7 @@ from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Flag, Listing, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
-from memoranda.words.errors import Conflict, ReadOnly
+from memoranda.words.errors import Conflict, ReadOnly, SecretFound
 
 routes = APIRouter(prefix="/v1", tags=["instructions"], route_class=Operation)
 

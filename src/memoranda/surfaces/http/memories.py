@@ -11,6 +11,7 @@ from memoranda.access.roles import ToolPolicyRequired
 from memoranda.memories.errors import MemoriesFull, NotRestorable, PinsFull, StaleVersion
 from memoranda.memories.models import (
     Memory,
+    MemoryPage,
     MemorySearch,
     MemoryStats,
     MemoryStatus,
@@ -30,8 +31,14 @@ from memoranda.surfaces.http.pages import (
 )
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
-from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, OverLimit, ReadOnly
-from memoranda.words.page import Page
+from memoranda.words.errors import (
+    Conflict,
+    DuplicateMemory,
+    NotFound,
+    OverLimit,
+    ReadOnly,
+    SecretFound,
+)
 from memoranda.words.ref import ResourceRef
 
 routes = APIRouter(prefix="/v1", tags=["memories"], route_class=Operation)
@@ -98,7 +105,16 @@ class RunQuery(Body):
 
 
 @routes.post("/memories", status_code=201)
-@raises(NotFound, Conflict, DuplicateMemory, MemoriesFull, PinsFull, ReadOnly, ToolPolicyRequired)
+@raises(
+    NotFound,
+    Conflict,
+    DuplicateMemory,
+    MemoriesFull,
+    PinsFull,
+    SecretFound,
+    ReadOnly,
+    ToolPolicyRequired,
+)
 @counted(Rate.MEMORY_WRITES)
 async def remember(body: MemoryToKeep, who: Caller, product: Product) -> Memory:
     """Remember a text. Under an attribute, it takes the place of what was known before."""
@@ -126,7 +142,7 @@ async def list_memories(
     as_of: Annotated[Moment | None, Query(description="List what was active at that time.")] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
-) -> Page[Memory]:
+) -> MemoryPage:
     """List memories, the newest first: those that are active, or those that are forgotten."""
     return await product.memories.page(
         who,
@@ -180,6 +196,7 @@ async def get_memory(memory_id: UUID, who: Caller, product: Product) -> Memory:
     DuplicateMemory,
     MemoriesFull,
     PinsFull,
+    SecretFound,
     StaleVersion,
     ReadOnly,
     ToolPolicyRequired,
@@ -209,7 +226,10 @@ async def forget(memory_id: UUID, who: Caller, product: Product) -> Memory:
 
 
 @routes.post("/memories/{memory_id}/restore")
-@raises(Conflict, DuplicateMemory, MemoriesFull, NotRestorable, ReadOnly, ToolPolicyRequired)
+@raises(
+    *(Conflict, DuplicateMemory, MemoriesFull, NotRestorable, SecretFound),
+    *(ReadOnly, ToolPolicyRequired),
+)
 @counted(Rate.MEMORY_WRITES)
 async def restore_memory(memory_id: UUID, who: Caller, product: Product) -> Memory:
     """Let a memory that was forgotten within 30 days say again what it said."""

@@ -14,6 +14,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from memoranda.access.rates.service import TooManyRequests
+from memoranda.settings import Settings
 from memoranda.storage import StorageBusy, StorageUnavailable
 from memoranda.surfaces.http.answers import answers
 from memoranda.surfaces.http.credentials import sign_in
@@ -56,6 +57,19 @@ def raises(*errors: type[MemorandaError]) -> Callable[[Endpoint], Endpoint]:
 
     def stated(endpoint: Endpoint) -> Endpoint:
         setattr(endpoint, "raises", errors)  # noqa: B010 - a function has no such attribute to a type checker
+        return endpoint
+
+    return stated
+
+
+def holds(most: Callable[[Settings], int]) -> Callable[[Endpoint], Endpoint]:
+    """State that a route's body may hold as much as a setting says, where that is more than others may.
+
+    JSON may spell a text in twice its bytes.
+    """
+
+    def stated(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, "holds", most)  # noqa: B010 - a function has no such attribute to a type checker
         return endpoint
 
     return stated
@@ -125,7 +139,9 @@ class Operation(APIRoute):
             check_media_type(request, FORM)
             return BoundedRequest(request, settings.max_upload_bytes + FORM_ROOM, idle_s)
         check_media_type(request, JSON)
-        return BoundedRequest(request, settings.max_body_bytes, idle_s)
+        own: Callable[[Settings], int] | None = getattr(self.endpoint, "holds", None)
+        most = 0 if own is None else 2 * own(settings)
+        return BoundedRequest(request, max(most, settings.max_body_bytes), idle_s)
 
     def _defect(self, error: Exception) -> InternalError:
         log_defect(error, self.name)

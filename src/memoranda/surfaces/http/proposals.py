@@ -17,7 +17,7 @@ from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Body, Cursor, Listing
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.rates import counted
-from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly
+from memoranda.words.errors import Conflict, DuplicateMemory, NotFound, ReadOnly, SecretFound
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["proposals"], route_class=Operation)
@@ -30,7 +30,7 @@ class Acceptance(Body):
 
 
 @routes.post("/memories/proposals", status_code=202)
-@raises(NotFound, ReadOnly)
+@raises(NotFound, SecretFound, ReadOnly)
 @counted(Rate.MEMORY_WRITES)
 async def propose(body: Said, who: Caller, product: Product) -> Proposed:
     """Propose to remember a text: it waits until a person accepts it."""
@@ -59,7 +59,10 @@ async def get_proposal(proposal_id: UUID, who: Caller, product: Product) -> Prop
 
 
 @routes.post("/memories/proposals/{proposal_id}/accept")
-@raises(Conflict, DuplicateMemory, MemoriesFull, StaleVersion, ReadOnly, ToolPolicyRequired)
+@raises(
+    *(Conflict, DuplicateMemory, MemoriesFull, StaleVersion, SecretFound),
+    *(ReadOnly, ToolPolicyRequired),
+)
 @counted(Rate.MEMORY_WRITES)
 async def accept_proposal(
     proposal_id: UUID,
@@ -81,7 +84,10 @@ async def discard_proposal(proposal_id: UUID, who: Caller, product: Product) -> 
 
 
 @routes.post("/memories/proposals/{proposal_id}/restore")
-@raises(Conflict, DuplicateMemory, MemoriesFull, NotRestorable, ReadOnly, ToolPolicyRequired)
+@raises(
+    *(Conflict, DuplicateMemory, MemoriesFull, NotRestorable, SecretFound),
+    *(ReadOnly, ToolPolicyRequired),
+)
 @counted(Rate.MEMORY_WRITES)
 async def restore_proposal(proposal_id: UUID, who: Caller, product: Product) -> Memory:
     """Let a proposal that was discarded within 30 days become a memory after all."""

@@ -4,16 +4,10 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memoranda.access.rates.service import Rate, TooManyRequests
-from memoranda.files.errors import (
-    FileChanged,
-    FileProposalsFull,
-    FileTooLarge,
-    SecretFound,
-    UnknownFile,
-)
+from memoranda.files.errors import FileChanged, FileProposalsFull, FileTooLarge, UnknownFile
 from memoranda.memories.errors import MemoriesFull, StaleVersion
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
@@ -34,17 +28,29 @@ from memoranda.tools.models import (
     ApprovalStatus,
     Course,
     Decision,
+    ResetPolicy,
     ToolCall,
     ToolOffer,
     ToolPolicy,
     ToolSpace,
 )
-from memoranda.words.errors import Conflict, DuplicateMemory, Erased, NotFound, ReadOnly
+from memoranda.words.errors import (
+    Conflict,
+    DuplicateMemory,
+    Erased,
+    NotFound,
+    ReadOnly,
+    SecretFound,
+)
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/tools", tags=["tools"], route_class=Operation)
 
 MOST_LISTED = 200
+ARGUMENTS = (
+    'What the tool is given goes under arguments: send {"arguments": {…}}, as POST '
+    '/v1/tools/remember takes {"arguments": {"content": "Tea at four."}}.'
+)
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 IdempotencyKey = Annotated[
     str | None,
@@ -60,6 +66,15 @@ class Called(Body):
     arguments: dict[str, Any] = Field(default_factory=dict)
     run_id: UUID | None = None
     conversation_id: UUID | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_place(cls, said: object) -> object:
+        """Tell whoever sends a tool's arguments as the body itself where they belong."""
+        known = cls.model_fields.keys()
+        if isinstance(said, dict) and "arguments" not in said and said.keys() - known:
+            raise ValueError(ARGUMENTS)
+        return said
 
 
 class Answered(BaseModel):
@@ -84,12 +99,16 @@ class Said(Body):
 
 
 class Published(Body):
-    """A node of a workflow, the tools that it calls, and its agent, by id or slug."""
+    """A node of a workflow, the tools that it calls, and its agent, by id or slug.
+
+    `reset_policy` says what becomes of its memories where the workflow is reset; null leaves it as it is.
+    """
 
     workflow_id: str
     node_id: str
     tools: list[str]
     agent: str | None = None
+    reset_policy: ResetPolicy | None = None
 
 
 @routes.get("")
@@ -183,7 +202,12 @@ async def publish_space(body: Published, who: Caller, product: Product) -> ToolS
     """Let a node of a workflow call tools; published again, it keeps its memories."""
     agent_id = None if body.agent is None else (await product.access.agent(who, body.agent)).id
     return await product.tools.spaces.publish(
-        who, body.workflow_id, body.node_id, agent_id=agent_id, tools=body.tools
+        who,
+        body.workflow_id,
+        body.node_id,
+        agent_id=agent_id,
+        tools=body.tools,
+        reset_policy=body.reset_policy,
     )
 
 

@@ -21,7 +21,16 @@ OWNER: Final = Principal(organization_id=UUID(int=0), role=Role.OWNER)
 def catalog() -> list[ToolOffer]:
     """Every tool that an owner is offered, who may call it whatever anybody has set."""
     memories, knowledge = Memories(NOTHING), Knowledge(NOTHING, max_bytes=0)
-    tools = toolbox(memories, DEFAULT_WAYS, knowledge, NOTHING, Files(NOTHING), chars=0)
+    tools = toolbox(
+        memories,
+        DEFAULT_WAYS,
+        knowledge,
+        NOTHING,
+        Files(NOTHING),
+        said=NOTHING,
+        meter=NOTHING,
+        chars=0,
+    )
     return [_offered(tool) for tool in tools if tool.offered(OWNER, Decision.ALLOW)]
 
 

@@ -9,7 +9,7 @@ from memoranda.access.roles import Permission, organization_for
 from memoranda.access.store import check_subject
 from memoranda.runs.store import record_activity
 from memoranda.storage import Storage, Transaction
-from memoranda.tools.models import ToolSpace
+from memoranda.tools.models import ResetPolicy, ToolSpace
 from memoranda.tools.nodes import check_spaces, check_writers
 from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.spaces import store
@@ -40,11 +40,14 @@ class ToolSpaces:
         *,
         agent_id: UUID | None = None,
         tools: Sequence[str],
+        reset_policy: ResetPolicy | None = None,
     ) -> ToolSpace:
         """Let the node call these tools, for that agent where one is named. For owners.
 
         Published again, it keeps its id and its memories and takes the new tools and agent; its
-        keys of another agent are revoked. One that was withdrawn finds its memories again.
+        keys of another agent are revoked. One that was withdrawn finds its memories again. Its
+        memories are kept where the workflow is reset, or forgotten, as `reset_policy` says; without
+        one that stays as it is, and a new space keeps them.
         Raises `WriterNeedsAgent` where a tool writes and no agent is named, `NotInSpaces` for a tool
         that no space can call, `NotFound`
         for an unknown tool or agent, `Invalid` and `OverLimit` with the field.
@@ -53,7 +56,14 @@ class ToolSpaces:
         workflow_id, node_id = id_input("workflow_id", workflow_id), id_input("node_id", node_id)
         names = self._callable(tools, agent_id)
         return await self._storage.write(
-            organization, _publish, who, workflow_id, node_id, agent_id=agent_id, tools=names
+            organization,
+            _publish,
+            who,
+            workflow_id,
+            node_id,
+            agent_id=agent_id,
+            tools=names,
+            reset_policy=reset_policy,
         )
 
     async def page(
@@ -110,10 +120,19 @@ def _publish(
     *,
     agent_id: UUID | None,
     tools: list[str],
+    reset_policy: ResetPolicy | None,
 ) -> ToolSpace:
     check_subject(tx, user_id=None, agent_id=agent_id)
     name = spelled(workflow_id, node_id)
-    space = store.publish(tx, workflow_id, node_id, name, agent_id=agent_id, tools=tools)
+    space = store.publish(
+        tx,
+        workflow_id,
+        node_id,
+        name,
+        agent_id=agent_id,
+        tools=tools,
+        reset_policy=reset_policy,
+    )
     record_activity(tx, PUBLISHED, subject_id=space.id, user_id=who.user_id, tools=len(space.tools))
     return space
 

@@ -9,7 +9,7 @@ from memoranda.access.models import Space
 from memoranda.access.store import revoke_keys_of_space, revoke_strangers
 from memoranda.storage import Row, Transaction, upsert
 from memoranda.storage.tables import tool_spaces
-from memoranda.tools.models import ToolSpace
+from memoranda.tools.models import ResetPolicy, ToolSpace
 from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
 
@@ -20,6 +20,16 @@ _SPACE: Final = select(*[s[name] for name in _FIELDS], s.space)
 
 PUBLISH: Final = upsert(
     tool_spaces, ["organization_id", "space"], set_=["agent_id", "tools", "published_at"]
+)
+PUBLISH_WITH_POLICY: Final = upsert(
+    tool_spaces,
+    ["organization_id", "space"],
+    set_=["agent_id", "tools", "published_at", "reset_policy"],
+)
+OF_WORKFLOW_TO_CLEAR: Final = (
+    select(s.space)
+    .where(s.workflow_id == bindparam("workflow"), s.reset_policy == "clear")
+    .order_by(s.space)
 )
 BY_NAME: Final = _SPACE.where(s.space == bindparam("spelled"))
 BY_ID: Final = _SPACE.where(s.id == bindparam("wanted"))
@@ -40,16 +50,21 @@ def publish(
     *,
     agent_id: UUID | None,
     tools: list[str],
+    reset_policy: ResetPolicy | None,
 ) -> ToolSpace:
-    """Make the space, or change the one that there is, whose keys of other agents then open nothing."""
+    """Make the space, or change the one that there is, whose keys of other agents then open nothing.
+
+    Without a policy, one that there is keeps its own.
+    """
     tx.run(
-        PUBLISH,
+        PUBLISH if reset_policy is None else PUBLISH_WITH_POLICY,
         id=new_id(),
         workflow_id=workflow_id,
         node_id=node_id,
         space=name,
         agent_id=agent_id,
         tools=tools,
+        reset_policy=reset_policy or "keep",
         created_at=tx.now,
         published_at=tx.now,
     )
@@ -93,6 +108,11 @@ def binding(tx: Transaction, space_id: UUID) -> Space:
 def keep(tx: Transaction, space_id: UUID) -> None:
     """Let nobody withdraw the space until the commit. Raises `NotFound` where somebody has."""
     _found(space_id, tx.one(KEPT, wanted=space_id))
+
+
+def to_clear(tx: Transaction, workflow_id: str) -> list[str]:
+    """The names of the workflow's spaces whose memories a reset forgets."""
+    return [row.space for row in tx.all(OF_WORKFLOW_TO_CLEAR, workflow=workflow_id)]
 
 
 def _found(space_id: UUID, row: Row | None) -> Row:

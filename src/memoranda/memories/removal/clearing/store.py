@@ -1,4 +1,4 @@
-"""The SQL of forgetting all memories and proposals of an organization in one transaction."""
+"""The SQL of forgetting all memories and proposals of an organization, or of spaces, in one transaction."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -27,6 +27,7 @@ MOST: Final = 3
 WITHIN: Final = timedelta(hours=1)
 """All memories may be forgotten so many times within so long."""
 CLEARED: Final = "memory_facts_cleared"
+SPACES_CLEARED: Final = "memory_spaces_cleared"
 
 m, p, a = memories.c, memory_proposals.c, activities.c
 LATELY: Final = (
@@ -38,6 +39,8 @@ LATELY: Final = (
 # In the order of ids, and proposals before memories, as whoever decides on a proposal takes them.
 WAITING: Final = select(p.id).where(p.status == "waiting").order_by(p.id).with_for_update()
 LIVE: Final = select(*COLUMNS).where(m.live).order_by(m.id).with_for_update()
+WAITING_IN: Final = WAITING.where(one_of(p.space, "spaces"))
+LIVE_IN: Final = LIVE.where(one_of(m.space, "spaces"))
 ADD_TOMBSTONE: Final = insert(memory_revisions)
 END: Final = (
     update(memories)
@@ -68,17 +71,34 @@ def forget_all(tx: Transaction, by: Author, ways: Ways) -> int:
     """
     tx.lock("forget all")
     _check_rate(tx)
-    heads, proposals = _take(tx, by)
     # Everybody may hear it, so it tells no number: those count what is others' own.
-    record_event(tx, EVENT, action="cleared")
+    return _forget(tx, by, ways, None, [None])
+
+
+def forget_spaces(tx: Transaction, spaces: Sequence[str], by: Author, ways: Ways) -> int:
+    """End every live memory of these spaces, and discard every proposal that waits in them; how many memories."""
+    return _forget(tx, by, ways, list(spaces), spaces) if spaces else 0
+
+
+def _forget(
+    tx: Transaction,
+    by: Author,
+    ways: Ways,
+    within: list[str] | None,
+    told_in: Sequence[str | None],
+) -> int:
+    """Take what there is `within` those spaces, or everything; the event is told in each of `told_in`."""
+    heads, proposals = _take(tx, by, within)
+    for space in told_in:
+        record_event(tx, EVENT, space=space, action="cleared")
     # Who wrote at the same time has committed by now, and is seen by a second look; or can't before
     # this does, because each change needs the number that comes after this event's.
-    late_heads, late_proposals = _take(tx, by)
+    late_heads, late_proposals = _take(tx, by, within)
     heads, discarded = heads + late_heads, len(proposals) + len(late_proposals)
     forgotten = len(heads)
     record_activity(
         tx,
-        CLEARED,
+        CLEARED if within is None else SPACES_CLEARED,
         user_id=by.user_id,
         agent_id=by.agent_id,
         forgotten=forgotten,
@@ -96,10 +116,14 @@ def forget_all(tx: Transaction, by: Author, ways: Ways) -> int:
     return forgotten
 
 
-def _take(tx: Transaction, by: Author) -> tuple[list[Head], list[UUID]]:
+def _take(tx: Transaction, by: Author, within: list[str] | None) -> tuple[list[Head], list[UUID]]:
     """Discard the proposals that wait now and end the memories that are live now; which they are."""
-    waiting = [row.id for row in tx.all(WAITING)]
-    heads = [head_of(row) for row in tx.all(LIVE)]
+    if within is None:
+        waiting = [row.id for row in tx.all(WAITING)]
+        heads = [head_of(row) for row in tx.all(LIVE)]
+    else:
+        waiting = [row.id for row in tx.all(WAITING_IN, spaces=within)]
+        heads = [head_of(row) for row in tx.all(LIVE_IN, spaces=within)]
     tx.run(DISCARD, ids=waiting, by=by.user_id, now=tx.now)
     _end(tx, heads, by)
     ids = [head.memory_id for head in heads]

@@ -18,7 +18,7 @@ _AT_HEAD = memories.join(memory_revisions, and_(r.memory_id == m.id, r.id == m.h
 CHAINS: Final = (
     select(
         *(m.id, m.user_id, m.agent_id, m.space, m.audience, m.subject_key),
-        *(m.version, m.live, m.pinned, m.recorded_at, r.continued_by_id),
+        *(m.version, m.live, m.pinned, m.recorded_at, m.created_at, r.continued_by_id),
     )
     .select_from(_AT_HEAD)
     .where(one_of(m.id, "ids"))

@@ -5,10 +5,12 @@ import unicodedata
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from memoranda.files.secrets.formats import FORMATS
+from memoranda.words.secrets.formats import FORMATS, Format
 
 FEWEST_CHARACTERS: Final = 8
 """Different characters that a credential has at the least; a row of x has fewer."""
+# In one row, because most texts hold none of them, and every memory is looked through.
+_HINTS: Final = tuple((hint, each) for each in FORMATS for hint in each.hints)
 
 # Nobody sees these within a word. Line ends stay: a line's number is told.
 _UNSEEN: Final = re.compile(
@@ -40,9 +42,11 @@ def find_secret(text: str) -> Secret | None:
     characters that nobody sees, so that they part no credential.
     """
     seen = text if text.isascii() and text.isprintable() else _plain(text)
-    for each in FORMATS:
-        if not any(hint in seen for hint in each.hints):
+    tried: Format | None = None
+    for hint, each in _HINTS:
+        if hint not in seen or each is tried:
             continue
+        tried = each
         for match in each.pattern.finditer(seen):
             if _is_random(match["secret"]):
                 return Secret(each.kind, each.called, seen.count("\n", 0, match.start()) + 1)

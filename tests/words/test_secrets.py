@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from memoranda.files.body import body_input
-from memoranda.files.errors import SecretFound
-from memoranda.files.secrets.formats import FORMATS
-from memoranda.files.secrets.scan import find_secret
-from tests.files.innocent_texts import innocent_texts
-from tests.files.made_secrets import Made, made_secrets
+from memoranda.words.errors import SecretFound
+from memoranda.words.secrets.check import check_no_secret
+from memoranda.words.secrets.formats import FORMATS
+from memoranda.words.secrets.scan import find_secret
+from tests.words.innocent_texts import innocent_texts
+from tests.words.made_secrets import Made, made_secrets
 
 SECRETS = list(made_secrets())
 INNOCENT = list(innocent_texts())
@@ -98,7 +98,7 @@ def test_the_line_is_told() -> None:
 @pytest.mark.parametrize("made", SECRETS[::3], ids=lambda made: made.kind)
 def test_a_refusal_names_the_field_and_the_kind_and_never_the_value(made: Made) -> None:
     with pytest.raises(SecretFound) as refused:
-        body_input(f"Keep this:\n{made.value}\n", field="body")
+        check_no_secret("body", f"Keep this:\n{made.value}\n")
     error = refused.value
     assert error.details == {"field": "body", "secret": made.kind, "line": 2}
     told = f"{error} {error.message} {error.details} {error!r} {error.args}"

@@ -1,0 +1,95 @@
+"""What a compaction is to do, and whether what came of it may take the place of what was said. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memoranda.conversations.compaction.boundary import Boundary, candidate_of, find_boundary
+from memoranda.conversations.compaction.models import CompactionCause
+from memoranda.conversations.compaction.summary import summary_message
+from memoranda.conversations.models import Conversation, Message, StoredMessage
+from memoranda.conversations.pressure import is_full, is_heavy, pressure
+from memoranda.conversations.sizes import total_tokens
+from memoranda.words.tokens import Estimator
+
+SUMMARY_TOKENS: Final = 2_000
+"""The most tokens of a summary unless another number is set."""
+LEAST_TOKENS: Final = 32
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a summary is to be made of, and by what to tell that nothing of it has changed since."""
+
+    conversation: Conversation
+    messages: tuple[StoredMessage, ...]
+    boundary: Boundary
+    source_digest: str
+    """The chain of the last message before the boundary."""
+    tokens: int
+    most_tokens: int
+
+    @property
+    def taken(self) -> tuple[StoredMessage, ...]:
+        """The messages that the summary stands for."""
+        return tuple(self.messages[place] for place in self.boundary.taken)
+
+    @property
+    def head(self) -> tuple[StoredMessage, ...]:
+        """All messages before the boundary, those that stay among them."""
+        return self.messages[: self.boundary.end]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The list that is to be, as far as it is known now."""
+
+    summary: Message
+    messages: list[Message]
+    tokens: int
+
+
+def due(
+    messages: Sequence[Message],
+    *,
+    window: int,
+    room: int,
+    budget: int,
+    estimator: Estimator,
+    keep_turns: int = 1,
+) -> CompactionCause | None:
+    """Why earlier turns are to be compacted before the next request; None where they need not, or can't.
+
+    `window`: the input and the room for the answer take 0.8 of the model's window or more. `bytes`:
+    earlier turns keep the transcript over its byte budget. Raises `Invalid` as `pressure` does.
+    """
+    full = is_full(pressure(messages, room=room, window=window, estimator=estimator))
+    if not full and not is_heavy(messages, budget):
+        return None
+    if find_boundary(messages, keep_turns) is None:
+        return None
+    return "window" if full else "bytes"
+
+
+def most_tokens_for(taken: Sequence[Message], most: int, estimator: Estimator) -> int:
+    """What a summary may have: not more than half of what it stands for, so that it is one."""
+    return max(min(most, total_tokens(taken, estimator) // 2), LEAST_TOKENS)
+
+
+def candidate(plan: Plan, text: str, estimator: Estimator) -> Candidate:
+    """The list with a summary of that text."""
+    summary = summary_message(text, plan.taken)
+    messages = candidate_of(plan.messages, plan.boundary, summary)
+    return Candidate(summary, messages, total_tokens(messages, estimator))
+
+
+def objection(plan: Plan, made: Candidate, text: str) -> str | None:
+    """Why the candidate may not take the list's place; None where it may, a provider's word aside."""
+    if not text.strip():
+        return "The summarizer answered with nothing."
+    if made.tokens >= plan.tokens:
+        return (
+            f"The summary makes the conversation no smaller ({made.tokens} tokens, and {plan.tokens} "
+            "before): ask again when more has been said, or for a shorter one."
+        )
+    return None

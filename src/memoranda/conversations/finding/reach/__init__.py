@@ -1,0 +1,1 @@
+"""Whose conversations a search goes over, and how what it found is shown."""

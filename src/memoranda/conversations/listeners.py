@@ -1,0 +1,54 @@
+"""Whoever listens to conversations in this process is told once a change is committed, and can fail nothing."""
+
+import logging
+from collections.abc import Callable
+from typing import TypeAlias
+from uuid import UUID
+
+from memoranda.conversations.models import ChangeAction, Conversation, ConversationChange
+
+logger = logging.getLogger(__name__)
+
+Listener: TypeAlias = Callable[[ConversationChange], None]
+Woken: TypeAlias = Callable[[UUID], None]
+"""Called with the organization after each commit: it wakes those who follow its events."""
+
+
+def nobody(_: UUID) -> None:
+    """Wake nobody."""
+
+
+class Listeners:
+    """Those who listen, in the order in which they came. They are called on the event loop, and must not block it."""
+
+    def __init__(self, woken: Woken = nobody) -> None:
+        self._woken = woken
+        self._listeners: list[Listener] = []
+
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Listen from now on; the answer is what ends it, and may be called again."""
+        self._listeners.append(listener)
+
+        def end() -> None:
+            # The very listener, however many are equal to it.
+            self._listeners[:] = [each for each in self._listeners if each is not listener]
+
+        return end
+
+    def tell(self, organization_id: UUID, action: ChangeAction, *of: Conversation) -> None:
+        """Tell everybody what changed. What one raises is logged, and the next is told."""
+        self._safely(organization_id, lambda: self._woken(organization_id))
+        for conversation in of:
+            change = ConversationChange(action=action, conversation=conversation)
+            for listener in list(self._listeners):
+                self._safely(organization_id, lambda told=listener: told(change))  # noqa: B023 - called at once
+
+    @staticmethod
+    def _safely(organization_id: UUID, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:
+            logger.exception(
+                "A listener failed after a conversation changed in organization %s.",
+                organization_id,
+            )

@@ -1,0 +1,1 @@
+"""What the calls of conversations used and cost, added up for good."""

@@ -1,0 +1,45 @@
+"""What a worker of the product does, all of it: every kind of work, and what it looks for when it begins."""
+
+from datetime import timedelta
+
+from memoranda.conversations.finding.service import ConversationSearch
+from memoranda.jobs.bell import Bell
+from memoranda.jobs.chores import Scrubbing, Sweeping, TakingIn
+from memoranda.jobs.nightly import Nightly, Step
+from memoranda.jobs.worker import Worker
+from memoranda.knowledge.service import Knowledge
+from memoranda.memories.embedding.service import Embedding
+from memoranda.settings import Settings
+from memoranda.storage import Storage
+
+
+def make_worker(
+    storage: Storage,
+    *,
+    knowledge: Knowledge,
+    embedding: Embedding,
+    said: ConversationSearch,
+    nights: list[Step],
+    settings: Settings,
+    bell: Bell,
+) -> Worker:
+    """Return the worker of an opened product, at rest; `nights` is what it does once a night."""
+    first = [
+        Step("look for what can't be found yet", embedding.take_up, again=True),
+        Step("look for documents without vectors", knowledge.embedding.take_up, platform=True),
+        Step("look for what was said and can't be found yet", said.take_up),
+    ]
+    return Worker(
+        storage,
+        [
+            TakingIn(knowledge),
+            Sweeping(knowledge),
+            knowledge.embedding,
+            embedding,
+            *said.chores,
+            Scrubbing(storage),
+        ],
+        Nightly(storage, nights, at=settings.nightly_at, first=first),
+        poll=timedelta(seconds=settings.worker_poll_s),
+        bell=bell,
+    )

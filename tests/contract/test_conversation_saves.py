@@ -1,0 +1,503 @@
+"""What a save promises on every database: the exact list, times that stay, and only what differs written."""
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from memoranda.conversations import preparing, store
+from memoranda.conversations.digests import chains, digest_of
+from memoranda.conversations.errors import (
+    ConversationLoadFailed,
+    ConversationTooLarge,
+    LateSave,
+)
+from memoranda.conversations.limits import ConversationLimits
+from memoranda.conversations.models import (
+    Conversation,
+    ConversationChange,
+    ConversationKey,
+    LoadedConversation,
+    Message,
+)
+from memoranda.conversations.rows import store as rows
+from memoranda.conversations.service import Conversations
+from memoranda.runs.events.service import Events
+from memoranda.storage import Storage, Transaction
+from memoranda.storage.errors import StorageUnavailable
+from memoranda.storage.tables import conversation_messages
+from memoranda.words.errors import Conflict, Gone, Invalid, NotFound, ReadOnly, Refused
+from memoranda.words.ids import new_id
+from memoranda.words.subject import ContextSubject
+from tests.contract.clocks import SteppedClock
+from tests.contract.conversation_desk import KEY, begun, contents, kept, said, stored, texts
+from tests.contract.tenants import Tenant, new_tenant
+from tests.contract.test_conversations import counting
+
+EXACT: list[dict[str, Any]] = [
+    {
+        "type": "text",
+        "text": "\u0000 is no text, but é, e\u0301, \U0001f9d1\u200d\U0001f680 and \u2028 are"[2:],
+    },
+    {"z": {"y": 1, "x": [1.0, -0.0, 1e300, 5e-324, 0.1, None, True, 10**300, -(2**1023)]}, "a": ""},
+    {"type": "tool_call", "id": "c", "name": "f", "arguments": '{"b": 1,\n"a": \\u00e9, broken'},
+]
+
+
+@pytest.fixture
+def talks(storage: Storage) -> Conversations:
+    return Conversations(storage)
+
+
+async def test_a_key_without_a_conversation_has_no_messages_and_is_no_error(
+    talks: Conversations, acme: Tenant
+) -> None:
+    loaded = await talks.load(acme.owner, KEY)
+    assert loaded == LoadedConversation(
+        conversation=None, messages=[], fence=0, length=0, digest=""
+    )
+    assert (await talks.page(acme.owner)).items == []
+
+
+async def test_what_is_saved_is_loaded_to_the_last_sign(talks: Conversations, acme: Tenant) -> None:
+    given = [
+        Message(role="system", content="be brief"),
+        Message(role="user", content="\r\n \t"),
+        Message(role="assistant", content=EXACT, metadata={"z": 1.0, "a": {"c": [], "b": 10**40}}),
+        Message(role="tool", content=[{"type": "tool_result", "tool_call_id": "c", "content": ""}]),
+        Message(role="developer", content="", pinned=True),
+    ]
+    saved = await talks.save(acme.owner, KEY, given, fence=0)
+    loaded = await talks.load(acme.owner, KEY)
+    assert repr(loaded.messages) == repr(given)
+    assert (loaded.length, loaded.digest) == (saved.length, saved.digest)
+    assert loaded.digest == list(chains(map(digest_of, given)))[-1]
+    raw = await stored(talks, acme.owner, saved.id)
+    assert repr([Message(**each.model_dump(exclude={"position", "ts"})) for each in raw]) == repr(
+        given
+    )
+
+
+async def test_messages_that_were_there_keep_their_times_and_the_turn_gets_one(
+    timed_storage: Storage, clock: SteppedClock
+) -> None:
+    talks, acme = Conversations(timed_storage), await new_tenant(timed_storage)
+    before = await begun(talks, acme.owner, "a", "b")
+    clock.tick(timedelta(minutes=5))
+    after = await begun(talks, acme.owner, "a", "b", "c")
+    assert after[:2] == before
+    assert after[2].ts == before[0].ts + timedelta(minutes=5)
+    clock.tick(timedelta(minutes=5))
+    again = await begun(talks, acme.owner, "a", "B", "c")
+    assert (again[0], again[2]) == (after[0], after[2])
+    assert again[1].ts == before[0].ts + timedelta(minutes=10)
+    moved = await begun(talks, acme.owner, "first", "a", "B", "c")
+    assert [each.ts for each in moved[1:]] == [each.ts for each in again]
+
+
+async def test_pins_stay_where_a_message_stays_and_where_it_moves(
+    talks: Conversations, acme: Tenant
+) -> None:
+    given = [*said("a"), Message(role="user", content="b", pinned=True), *said("c")]
+    saved = await talks.save(acme.owner, KEY, given, fence=0)
+    for later in (["a", "b", "c", "d"], ["x", "b", "c"], ["w", "x", "y", "b"]):
+        await talks.save(acme.owner, KEY, said(*later), fence=0)
+        there = await stored(talks, acme.owner, saved.id)
+        assert {each.content for each in there if each.pinned} == {"b"}
+
+
+async def test_a_save_that_goes_on_reads_nothing_of_what_was_said_and_writes_the_turn_alone(
+    talks: Conversations, acme: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[object] = []
+    for name in ("one", "all", "plain", "run", "run_many", "send", "send_many"):
+        monkeypatch.setattr(Transaction, name, counting(getattr(Transaction, name), counted))
+    costs = []
+    everything: list[Message] = []
+    for turn in range(4):
+        everything += said(*[f"{turn}.{n}" for n in range(50)])
+        counted.clear()
+        await talks.save(acme.owner, KEY, everything, fence=0)
+        costs.append(list(counted))
+    assert costs[1:] == [costs[1]] * 3
+    assert costs[1][:2] == [rows.HOLD_KEY_WITHOUT_AGENT, rows.PLACE]
+    assert not {rows.OUTLINE, rows.WHOLE_ROWS, store.ALL} & set(costs[1])
+
+
+async def test_what_differs_is_replaced_in_its_place_and_the_rest_is_not_touched(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    before = await begun(talks, acme.owner, *"abcdef")
+    after = await begun(talks, acme.owner, *"abXdef")
+    assert contents(after) == [*"abXdef"]
+    assert [each.position for each in after] == [each.position for each in before]
+    assert await kept(storage, acme) == (6, 1)
+    loaded = await talks.load(acme.owner, KEY)
+    assert loaded.digest == list(chains(map(digest_of, said(*"abXdef"))))[-1]
+    # The chain is right all along, so that the next turn is known to go on.
+    longer = await begun(talks, acme.owner, *"abXdefg")
+    assert longer[:6] == after
+    assert await kept(storage, acme) == (7, 1)
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        ["abc", "ab", "abcd", ""],
+        ["", "a", "", "b"],
+        ["abcdef", "cdefgh", "efghij"],
+        ["abab", "baba", "abab"],
+        ["abc", "xabc", "xyabc", "c"],
+        ["aaaa", "aa", "aaaaaa"],
+    ],
+)
+async def test_any_list_may_follow_any_other(
+    talks: Conversations, acme: Tenant, lists: list[str]
+) -> None:
+    for each in lists:
+        there = await begun(talks, acme.owner, *each)
+        assert contents(there) == [*each]
+        found = await talks.load(acme.owner, KEY)
+        assert contents(found.messages) == [*each]
+        digest = [*chains(map(digest_of, said(*each))), ""][len(each) - 1 if each else 0]
+        assert (found.length, found.digest) == (len(each), digest)
+        assert found.conversation is not None
+        assert found.conversation.bytes == sum(
+            row.bytes for row in preparing.list_of(said(*each), 10**6)
+        )
+
+
+async def test_saving_what_is_there_changes_nothing_and_tells_nobody(
+    talks: Conversations, acme: Tenant
+) -> None:
+    await begun(talks, acme.owner, "a", "b")
+    told: list[ConversationChange] = []
+    before = (await talks.load(acme.owner, KEY)).conversation
+    talks.listen(told.append)
+    assert await talks.save(acme.owner, KEY, said("a", "b"), fence=0) == before
+    assert told == []
+
+
+async def test_a_save_over_another_list_than_was_read_is_refused_where_that_is_asked_for(
+    talks: Conversations, acme: Tenant
+) -> None:
+    await begun(talks, acme.owner, "a")
+    read = await talks.load(acme.owner, KEY)
+    await talks.append(acme.owner, KEY, said("b"))
+    with pytest.raises(Conflict) as refused:
+        await talks.save(
+            acme.owner, KEY, said("a", "c"), fence=read.fence, expected_digest=read.digest
+        )
+    assert refused.value.details["length"] == 2
+    now = await talks.load(acme.owner, KEY)
+    assert contents(now.messages) == ["a", "b"]
+    await talks.save(acme.owner, KEY, said("a", "c"), fence=0, expected_digest=now.digest)
+    assert await texts(talks, acme.owner) == ["a", "c"]
+
+
+async def test_a_turn_is_appended_to_a_key_that_has_no_conversation_yet(
+    talks: Conversations, acme: Tenant
+) -> None:
+    key = KEY.model_copy(update={"agent_id": acme.scout.id})
+    made = await talks.append(acme.owner, key, said("a"), expected_length=0, user_id=acme.anna.id)
+    assert (made.agent_id, made.user_id, made.length) == (acme.scout.id, acme.anna.id, 1)
+    assert (await talks.append(acme.owner, key, said("b"), fence=0)).id == made.id
+    with pytest.raises(Conflict):
+        await talks.append(acme.owner, key, said("c"), expected_length=1)
+    with pytest.raises(LateSave):
+        await talks.append(acme.owner, key, said("c"), fence=1)
+    assert await texts(talks, acme.owner, key) == ["a", "b"]
+
+
+async def test_every_agent_and_generation_has_a_list_of_its_own(
+    talks: Conversations, acme: Tenant
+) -> None:
+    keys = [
+        ConversationKey(workflow_id=workflow, generation=number, agent_id=agent)
+        for workflow in ("support", "sales")
+        for number in (1, 2)
+        for agent in (None, acme.scout.id, acme.clerk.id)
+    ]
+    for number, key in enumerate(keys):
+        await talks.save(acme.owner, key, said(f"{number}"), fence=0)
+    for number, key in enumerate(keys):
+        assert await texts(talks, acme.owner, key) == [f"{number}"]
+    listed = (await talks.of_workflow(acme.owner, "support")).items
+    assert [each.generation for each in listed] == [2, 2, 2, 1, 1, 1]
+    assert {each.workflow_id for each in listed} == {"support"}
+    found: list[Conversation] = []
+    cursor = None
+    while True:
+        page = await talks.of_workflow(acme.owner, "support", limit=2, cursor=cursor)
+        found += page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert found == listed
+
+
+async def test_a_conversation_over_its_bytes_is_refused_when_it_grows_and_when_it_is_loaded(
+    storage: Storage, acme: Tenant
+) -> None:
+    small = Conversations(storage, limits=ConversationLimits(max_bytes=1_000))
+    large = Conversations(storage)
+    saved = await small.save(acme.owner, KEY, said("x" * 900), fence=0)
+    for attempt in (
+        small.save(acme.owner, KEY, said("x" * 1_100), fence=0),
+        small.append(acme.owner, saved.id, said("x" * 100)),
+        small.save(acme.owner, KEY, said("x" * 900, "x" * 100), fence=0),
+    ):
+        with pytest.raises(ConversationTooLarge) as refused:
+            await attempt
+        assert refused.value.details["limit"] == 1_000
+        assert not refused.value.retryable
+    assert (await small.load(acme.owner, KEY)).length == 1
+    await large.append(acme.owner, saved.id, said("x" * 100))
+    with pytest.raises(ConversationTooLarge):
+        await small.load(acme.owner, KEY)
+    assert (await large.load(acme.owner, KEY)).length == 2
+    # What is replaced by less makes room again.
+    await small.save(acme.owner, KEY, said("x"), fence=0)
+    assert (await small.load(acme.owner, KEY)).length == 1
+
+
+async def test_a_load_that_fails_is_loud_and_may_be_tried_again(
+    talks: Conversations, storage: Storage, acme: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = await begun(talks, acme.owner, "a")
+
+    def break_row(tx: Transaction) -> None:
+        m = conversation_messages
+        tx.run(update(m).values(content='"half').where(m.c.position == first.position))
+
+    await storage.write(acme.owner.organization_id, break_row)
+    with pytest.raises(ConversationLoadFailed) as failed:
+        await talks.load(acme.owner, KEY)
+    assert failed.value.retryable
+    assert "half" not in f"{failed.value.message}{failed.value.details}"
+
+    async def away(*_: object) -> None:
+        raise StorageUnavailable("nothing answers")
+
+    monkeypatch.setattr(storage, "read", away)
+    with pytest.raises(ConversationLoadFailed):
+        await talks.load(acme.owner, KEY)
+
+
+async def test_a_save_that_fails_after_a_paid_call_warns_without_a_word_of_it_and_goes_on(
+    talks: Conversations, acme: Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    recorded = await talks.record(acme.owner, KEY, said("a"), fence=0)
+    assert recorded is not None
+    assert recorded.length == 1
+    with caplog.at_level(logging.WARNING):
+        assert await talks.record(acme.owner, KEY, said("secret"), fence=3) is None
+        assert await talks.record(acme.owner, KEY, said("secret\0"), fence=0) is None
+    assert [each.levelname for each in caplog.records] == ["WARNING", "WARNING"]
+    assert "late_save" in caplog.text
+    assert "secret" not in caplog.text
+    assert await texts(talks, acme.owner) == ["a"]
+
+
+async def test_listeners_hear_of_each_commit_once_and_one_that_fails_harms_nobody(
+    storage: Storage, acme: Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    talks = Conversations(storage)
+    told: list[tuple[str, int]] = []
+
+    def fails(_: ConversationChange) -> None:
+        raise RuntimeError("no")
+
+    talks.listen(fails)
+    end = talks.listen(lambda change: told.append((change.action, change.conversation.length)))
+    await talks.save(acme.owner, KEY, said("a"), fence=0)
+    await talks.append(acme.owner, KEY, said("b"))
+    with pytest.raises(LateSave):
+        await talks.save(acme.owner, KEY, said("x"), fence=7)
+    await talks.clear(acme.owner, KEY)
+    end()
+    end()
+    await talks.append(acme.owner, KEY, said("c"))
+    assert told == [("saved", 1), ("appended", 2), ("cleared", 0)]
+    assert "RuntimeError" in caplog.text
+
+
+async def test_followers_are_told_of_changes_and_of_no_word_that_was_said(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    await begun(talks, acme.owner, "secret")
+    await talks.append(acme.owner, KEY, said("secret too"))
+    await talks.clear(acme.owner, KEY)
+    page = await Events(storage).page(acme.owner, 0)
+    ours = [each for each in page.items if each.type == "conversation.updated"]
+    assert [(each.metadata["action"], each.metadata["length"]) for each in ours] == [
+        ("saved", 1),
+        ("appended", 2),
+        ("cleared", 0),
+    ]
+    assert "secret" not in repr(page)
+    assert "support" not in repr(page)
+
+
+async def test_what_was_the_last_at_a_past_time_stays_so_whatever_is_saved_since(
+    timed_storage: Storage, clock: SteppedClock
+) -> None:
+    talks, acme = Conversations(timed_storage), await new_tenant(timed_storage)
+    subject = ContextSubject(organization_id=acme.owner.organization_id)
+    lists = ["abc", "abcd", "aXcd", "aXc", "zaXc", "cX", "", "new"]
+    then = []
+    for each in lists:
+        await begun(talks, acme.owner, *each)
+        then.append(clock.now)
+        clock.tick(timedelta(minutes=1))
+    (made,) = (await talks.page(acme.owner)).items
+    for each, at in zip(lists, then, strict=True):
+        for most in (1, 2, 9):
+            for time in (at, at + timedelta(seconds=59)):
+                found = await talks.recent(subject, made.id, most, as_of=time)
+                assert contents(found) == [*reversed(each)][:most], (each, most)
+    assert await talks.recent(subject, made.id, 9, as_of=then[0] - timedelta(seconds=1)) == []
+
+
+async def test_what_was_replaced_is_forgotten_after_thirty_days_and_then_nobody_is_told_wrong(
+    timed_storage: Storage, clock: SteppedClock
+) -> None:
+    talks, acme = Conversations(timed_storage), await new_tenant(timed_storage)
+    other = await new_tenant(timed_storage, "Other")
+    organization = acme.owner.organization_id
+    assert organization is not None
+    subject = ContextSubject(organization_id=organization)
+    for tenant in (acme, other):
+        await begun(talks, tenant.owner, "a", "b")
+    first = clock.now
+    clock.tick(timedelta(days=1))
+    for tenant in (acme, other):
+        await begun(talks, tenant.owner, "a", "x")
+    replaced = clock.now
+    clock.tick(timedelta(days=29))
+    assert await talks.prune(organization) == 0
+    (made,) = (await talks.page(acme.owner)).items
+    assert contents(await talks.recent(subject, made.id, 5, as_of=first)) == ["b", "a"]
+    clock.tick(timedelta(days=1))
+    assert await talks.prune(organization) == 1
+    assert await talks.prune(organization) == 0
+    assert await kept(timed_storage, acme) == (2, 0)
+    assert await kept(timed_storage, other) == (2, 1)
+    with pytest.raises(Gone):
+        await talks.recent(subject, made.id, 5, as_of=first)
+    assert contents(await talks.recent(subject, made.id, 5, as_of=replaced)) == ["x", "a"]
+
+
+async def test_texts_that_were_replaced_are_still_found_where_a_memory_is_erased(
+    talks: Conversations, acme: Tenant
+) -> None:
+    organization = acme.owner.organization_id
+    assert organization is not None
+    await talks.save(acme.owner, KEY, said("we never ship on fridays"), fence=0)
+    await talks.save(acme.owner, KEY, said("nothing"), fence=0)
+    noted = ConversationKey(workflow_id="noted")
+    about = Message(role="user", content="x", metadata={"note": "We never SHIP on fridays"})
+    await talks.save(acme.owner, noted, [about], fence=0)
+    await talks.save(acme.owner, ConversationKey(workflow_id="else"), said("ship"), fence=0)
+    found = await talks.quoting(organization, ["never ship on Fridays"])
+    expected = {(await talks.load(acme.owner, key)).conversation for key in (KEY, noted)}
+    assert set(found) == {each.id for each in expected if each is not None}
+
+
+async def test_another_organizations_key_and_list_are_its_own(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    other = await new_tenant(storage, "Other")
+    await begun(talks, acme.owner, "ours")
+    (made,) = (await talks.page(acme.owner)).items
+    assert (await talks.load(other.owner, KEY)).messages == []
+    for attempt in (
+        talks.load(other.owner, made.id),
+        talks.save(other.owner, made.id, said("x"), fence=0),
+        talks.append(other.owner, made.id, said("x")),
+        talks.clear(other.owner, made.id),
+        talks.save(
+            other.owner, KEY.model_copy(update={"agent_id": acme.scout.id}), said("x"), fence=0
+        ),
+        talks.save(other.owner, KEY, said("x"), fence=0, user_id=acme.anna.id),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    await begun(talks, other.owner, "theirs")
+    await talks.clear(other.owner, KEY)
+    assert await texts(talks, acme.owner) == ["ours"]
+
+
+async def test_each_caller_reaches_its_own_conversations_alone(
+    talks: Conversations, acme: Tenant
+) -> None:
+    anna, ben = acme.member(acme.anna), acme.member(acme.ben)
+    scout = acme.key_of(acme.scout)
+    saved = await talks.save(anna, KEY, said("mine"), fence=0)
+    assert saved.user_id == acme.anna.id
+    for who in (ben, acme.key_of(acme.clerk)):
+        for attempt in (
+            talks.load(who, saved.id),
+            talks.save(who, saved.id, said("x"), fence=0),
+            talks.append(who, saved.id, said("x")),
+            talks.clear(who, saved.id),
+        ):
+            with pytest.raises(NotFound):
+                await attempt
+    for attempt in (
+        talks.load(ben, KEY),
+        talks.save(ben, KEY, said("x"), fence=0),
+        talks.clear(ben, KEY),
+    ):
+        with pytest.raises(NotFound) as refused:
+            await attempt
+        assert str(saved.id) not in f"{refused.value.message}{refused.value.details}"
+    own = await talks.save(scout, KEY, said("its own"), fence=0)
+    assert own.agent_id == acme.scout.id
+    assert (await talks.of_workflow(scout, "support")).items == [own]
+    assert (await talks.of_workflow(anna, "support")).items == [saved]
+    with pytest.raises(Refused):
+        await talks.load(scout, KEY.model_copy(update={"agent_id": acme.clerk.id}))
+    with pytest.raises(ReadOnly):
+        await talks.save(acme.reader, KEY, said("x"), fence=0)
+    assert contents((await talks.load(acme.reader, KEY)).messages) == ["mine"]
+    assert contents((await talks.load(anna, KEY)).messages) == ["mine"]
+
+
+async def test_what_cannot_be_kept_is_refused_at_its_place_and_nothing_is_saved(
+    talks: Conversations, acme: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begun(talks, acme.owner, "a")
+    odd = Message(role="user", content="b", metadata={"x": ["\ud800"]})
+    with pytest.raises(Invalid) as refused:
+        await talks.save(acme.owner, KEY, [*said("a"), odd], fence=0)
+    assert refused.value.details["field"] == "messages.1.metadata.x.0"
+    for fence in (-1, 2**40):
+        with pytest.raises(Invalid):
+            await talks.save(acme.owner, KEY, said("a"), fence=fence)
+    with pytest.raises(Invalid):
+        await talks.load(acme.owner, ConversationKey(workflow_id=" "))
+    monkeypatch.setattr(preparing, "MOST_SAVED", 2)
+    with pytest.raises(Invalid):
+        await talks.save(acme.owner, KEY, said("a", "b", "c"), fence=0)
+    for who in (talks.load(acme.owner, new_id()), talks.clear(acme.owner, new_id())):
+        with pytest.raises(NotFound):
+            await who
+    assert await texts(talks, acme.owner) == ["a"]
+
+
+async def test_a_call_that_broke_off_is_answered_when_it_is_loaded_and_not_in_what_is_stored(
+    talks: Conversations, acme: Tenant
+) -> None:
+    call = {"type": "tool_call", "id": "c1", "name": "find", "arguments": "{"}
+    given = [*said("do it"), Message(role="assistant", content=[call])]
+    saved = await talks.save(acme.owner, KEY, given, fence=0)
+    loaded = await talks.load(acme.owner, KEY)
+    assert [each.role for each in loaded.messages] == ["user", "assistant", "tool"]
+    assert (loaded.length, len(await stored(talks, acme.owner, saved.id))) == (2, 2)
+    # What the run sends then is saved as it was sent.
+    sent = [*loaded.messages, *said("go on")]
+    await talks.save(acme.owner, KEY, sent, fence=loaded.fence)
+    assert (await talks.load(acme.owner, KEY)).messages == sent

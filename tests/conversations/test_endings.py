@@ -1,0 +1,162 @@
+"""What broke off is closed so that a provider takes it again, and what is whole is not touched."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from memoranda.conversations.endings import (
+    UNANSWERED,
+    close_unanswered_tool_calls,
+    drop_unasked_results,
+    mark_stopped,
+)
+from memoranda.conversations.models import Message
+from tests.conversations.transcripts import (
+    answering,
+    asking,
+    blocks,
+    broken,
+    call,
+    open_calls,
+    result,
+    says,
+    turns,
+)
+
+
+def closed(messages: list[Message]) -> list[Message]:
+    return drop_unasked_results(close_unanswered_tool_calls(messages))
+
+
+@given(turns())
+def test_a_closed_list_comes_back_as_the_same_object(messages: list[Message]) -> None:
+    before = [message.model_copy(deep=True) for message in messages]
+    assert close_unanswered_tool_calls(messages) is messages
+    assert drop_unasked_results(messages) is messages
+    assert messages == before
+
+
+@given(broken())
+def test_whatever_broke_off_every_call_is_answered_once_and_nothing_else_is(
+    messages: list[Message],
+) -> None:
+    assert open_calls(closed(messages)) == []
+
+
+@given(broken())
+def test_closing_twice_changes_nothing(messages: list[Message]) -> None:
+    once = closed(messages)
+    assert closed(once) is once
+
+
+@given(broken())
+def test_nothing_that_was_said_is_lost_or_reordered(messages: list[Message]) -> None:
+    def said(of: list[Message]) -> list[Any]:
+        return [message for message in of if message.role != "tool"]
+
+    assert said(closed(messages)) == said(messages)
+
+
+def test_open_calls_are_answered_after_the_results_that_there_are() -> None:
+    messages = [
+        says("user", "both"),
+        asking(call("a"), call("b", "send"), call("c")),
+        answering(result("b")),
+    ]
+    last = close_unanswered_tool_calls(messages)[-1]
+    assert [message.role for message in close_unanswered_tool_calls(messages)[:3]] == [
+        "user",
+        "assistant",
+        "tool",
+    ]
+    assert blocks(last) == [
+        {
+            "type": "tool_result",
+            "tool_call_id": each,
+            "name": "look_up",
+            "content": UNANSWERED,
+            "is_error": True,
+        }
+        for each in ("a", "c")
+    ]
+
+
+def test_a_result_that_came_late_is_moved_to_its_call() -> None:
+    messages = [
+        asking(call("a")),
+        says("user", "never mind"),
+        answering(result("a", "late")),
+        says("assistant", "fine"),
+    ]
+    assert close_unanswered_tool_calls(messages) == [
+        messages[0],
+        answering(result("a", "late")),
+        messages[1],
+        messages[3],
+    ]
+
+
+def test_an_id_that_is_used_again_is_another_call() -> None:
+    messages = [
+        asking(call("call_0")),
+        says("user", "again"),
+        asking(call("call_0")),
+        answering(result("call_0", "second")),
+    ]
+    found = closed(messages)
+    assert [blocks(each)[0]["content"] for each in found if each.role == "tool"] == [
+        UNANSWERED,
+        "second",
+    ]
+
+
+def test_results_whose_calls_were_cut_off_in_front_are_left_out() -> None:
+    messages = [answering(result("gone")), answering(result("x"), result("y")), says("user", "hi")]
+    assert closed(messages) == [says("user", "hi")]
+
+
+def test_the_answer_may_be_another_one() -> None:
+    found = close_unanswered_tool_calls([asking(call("a"))], "not run")
+    assert blocks(found[-1])[0]["content"] == "not run"
+
+
+@pytest.mark.parametrize(
+    ("content", "marked"),
+    [
+        ("Ships lea", [{"type": "text", "text": "Ships lea", "stopped": True}]),
+        ("", ""),
+        ([], []),
+        (
+            [{"type": "text", "text": "one"}, {"type": "text", "text": "tw"}],
+            [
+                {"type": "text", "text": "one"},
+                {"type": "text", "text": "tw", "stopped": True},
+            ],
+        ),
+        (
+            [{"type": "thinking", "thinking": "hm"}],
+            [{"type": "thinking", "thinking": "hm", "stopped": True}],
+        ),
+        ([call("a", arguments='{"q')], [call("a", arguments='{"q')]),
+    ],
+)
+def test_a_stopped_answer_is_kept_as_far_as_it_went_and_marked(content: Any, marked: Any) -> None:
+    messages = [says("user", "go"), Message(role="assistant", content=content)]
+    found = mark_stopped(messages)
+    assert found[0] is messages[0]
+    assert found[1].content == marked
+    assert found[1].metadata == {"stopped": True}
+    assert mark_stopped(found) is found
+
+
+def test_where_no_answer_had_begun_nothing_is_marked() -> None:
+    for messages in ([], [says("user", "go")], [asking(call("a")), answering(result("a"))]):
+        assert mark_stopped(messages) is messages
+
+
+def test_what_is_known_of_a_stopped_answer_is_kept() -> None:
+    known = {"provider": "anthropic", "model": "m"}
+    messages = [Message(role="assistant", content="Ships", metadata=known)]
+    assert mark_stopped(messages)[0].metadata == {**known, "stopped": True}
+    assert messages[0].metadata == known

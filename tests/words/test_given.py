@@ -1,0 +1,143 @@
+"""What a verb is given is held against its annotations before the verb runs."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Literal
+from uuid import UUID
+
+import pytest
+
+from memoranda.words.errors import Invalid
+from memoranda.words.given import check_parts, checked
+from memoranda.words.ref import ResourceRef
+
+ID = UUID("0190b5a0-0000-7000-8000-000000000001")
+
+
+class Level(StrEnum):
+    LOW = "low"
+    HIGH = "high"
+
+
+def taken(hint: Any, value: object) -> Any:
+    """What a verb whose parameter has this annotation gets."""
+
+    def verb(thing: object) -> object:
+        return thing
+
+    verb.__annotations__["thing"] = hint
+    return checked(verb)(value)
+
+
+def refused(hint: Any, value: object) -> Invalid:
+    with pytest.raises(Invalid) as caught:
+        taken(hint, value)
+    return caught.value
+
+
+def test_an_id_may_be_given_as_its_text() -> None:
+    assert taken(UUID, str(ID)) == ID
+    assert taken(UUID | None, str(ID)) == ID
+    assert taken(Sequence[UUID], [str(ID), ID]) == [ID, ID]
+
+
+def test_a_name_where_either_may_stand_stays_the_name_that_it_is() -> None:
+    assert taken(UUID | str, str(ID)) == str(ID)
+    assert taken(Level | str, "low") == "low"
+
+
+def test_a_choice_may_be_given_as_its_word() -> None:
+    assert taken(Level, "low") is Level.LOW
+    assert refused(Level, "loud").message == "thing must be 'low' or 'high' and is a text."
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "told"),
+    [
+        (UUID, "assistant", "thing must be an id and is a text."),
+        (UUID | None, 5, "thing must be an id or None and is a whole number."),
+        (int, True, "thing must be a whole number and is true or false."),
+        (float, "5", "thing must be a number and is a text."),
+        (bool, 1, "thing must be true or false and is a whole number."),
+        (str, b"tea", "thing must be a text and is bytes."),
+        (str, {"text": "tea"}, "thing must be a text and is a mapping."),
+        (Sequence[str], "tea", "thing must be a list and is a text."),
+        (Sequence[str], ResourceRef(kind="a", id="b"), "is of the type ResourceRef."),
+        (list[str], ["tea", 5], "thing.1 must be a text and is a whole number."),
+        (Mapping[str, UUID], {"ada": "x"}, "thing.ada must be an id and is a text."),
+        (dict[str, Any], ["tea"], "thing must be a mapping and is a list."),
+        (Sequence[ResourceRef], [{"kind": "a", "id": "b"}], "thing.0 must be of the type"),
+        (Literal["a", "b"], "c", "thing must be 'a' or 'b' and is a text."),
+        (Callable[[], None], "tea", "thing must be a function and is a text."),
+        (str | bytes, 5, "thing must be a text or bytes and is a whole number."),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name_and_never_quoted(
+    hint: Any, value: object, told: str
+) -> None:
+    error = refused(hint, value)
+    assert told in error.message
+    assert str(error.details["field"]).startswith("thing")
+    assert "assistant" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (float, 5),
+        (Sequence[str], ("a", "b")),
+        (Sequence[str], {"a", "b"}),
+        (tuple[str, int], ("a", 1)),
+        (Any, object()),
+        (object, object()),
+        (Mapping[str, Any], {"a": object()}),
+        (type(None), None),
+    ],
+)
+def test_what_fits_is_handed_on_as_the_very_same(hint: Any, value: object) -> None:
+    assert taken(hint, value) is value
+
+
+def test_what_can_be_read_only_once_is_not_read_here() -> None:
+    lines: Iterator[str] = iter(["a", "b"])
+    assert taken(Sequence[str] | str, lines) is lines
+    assert list(lines) == ["a", "b"]
+
+
+async def test_a_verb_that_is_awaited_refuses_when_it_is_awaited() -> None:
+    async def verb(*, agent_id: UUID) -> UUID:
+        return agent_id
+
+    late = checked(verb)(agent_id="assistant")  # type: ignore[arg-type] # that is the point
+    with pytest.raises(Invalid, match=r"access\.agent finds the id"):
+        await late
+
+
+class Part:
+    def __init__(self, below: "Part | None" = None) -> None:
+        self.below = below
+        self._hidden = Hidden()
+
+    async def verb(self, who: str, count: int) -> int:
+        return count
+
+    def inner(self, count: int) -> int:
+        return count
+
+
+class Hidden:
+    def verb(self, who: str, count: int) -> int:
+        return count
+
+
+async def test_the_public_verbs_of_all_parts_are_checked_once_and_no_others() -> None:
+    whole = Part(Part())
+    whole.below.below = whole  # type: ignore[union-attr] # it has one
+    check_parts(whole, __name__)
+    verb = Part.verb
+    check_parts(whole, __name__)
+    assert Part.verb is verb
+    with pytest.raises(Invalid, match="count must be a whole number"):
+        await whole.verb("ada", "many")  # type: ignore[arg-type] # that is the point
+    assert whole.inner("many") == "many"  # type: ignore[arg-type, comparison-overlap] # not public
+    assert whole._hidden.verb("ada", "many") == "many"  # type: ignore[arg-type, comparison-overlap] # not public
