@@ -19,8 +19,8 @@ request = build_request("gemini", messages)        # the same talk, for another 
 
 `openai_responses`, `openai_chat`, `anthropic` and `gemini` each have `from_response`, `from_input` (a
 request that you wrote) and `to_input`; `wire.streams` has a `from_stream` for each, which also takes what
-came until a stream broke off. No SDK has to be installed. Gemini's SDK wants bytes where JSON has base64:
-`gemini.to_input(messages).for_sdk()` gives them.
+came until a stream broke off. What they give is JSON: an SDK takes it as it is, and so does the API itself.
+No SDK has to be installed.
 
 ## What is kept
 

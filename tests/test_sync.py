@@ -266,6 +266,7 @@ def test_a_script_writes_files_and_sees_what_arrives(tmp_path: Path) -> None:
         assert [each.number for each in memoranda.files.history("voice")] == [2, 1]
         assert memoranda.files.revision("voice", 1).body == ""
         assert memoranda.files.restore("voice", 1).body == ""
+        assert memoranda.files.erase_revision("voice", 2).number == 2
         assert memoranda.files.set_load_mode("people", "always").load_mode == "always"
         assert memoranda.files.list().always_loaded == ["about-you", "people", "voice"]
         assert len(memoranda.files.list(agent="scout").items) == 6

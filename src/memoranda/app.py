@@ -31,7 +31,7 @@ from memoranda.instructions.meter import LoadMeter
 from memoranda.instructions.service import Instructions
 from memoranda.jobs.bell import Bell
 from memoranda.jobs.nightly import Step
-from memoranda.jobs.shift import make_worker
+from memoranda.jobs.shift import Kinds, make_worker
 from memoranda.jobs.worker import Worker, at_work
 from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.models import COLLECTION as KNOWN
@@ -183,16 +183,9 @@ class Memoranda:
         briefs = _briefs(ground, memories, knowledge, conversations, reader)
         instructions = _instructions(ground, memories, lambda: tools)
         meter, hurry = _load_meter(ground, instructions), bell.ring
+        known, kinds = (memories, ways, knowledge), Kinds(knowledge, embedding, ground.said)
         box = toolbox(
-            memories,
-            ways,
-            knowledge,
-            briefs,
-            files,
-            said=ground.said,
-            meter=meter,
-            chars=chars,
-            hurry=hurry,
+            *known, briefs, files, said=ground.said, meter=meter, chars=chars, hurry=hurry
         )
         tools = _tools(storage, box, ground.events, settings)
         proposals, changes = Proposals(storage, ways, wake, vectors), FileProposals(storage, wake)
@@ -229,15 +222,7 @@ class Memoranda:
             load_meter=meter,
             tools=tools,
             inbox=Inbox(proposals, tools.approvals, changes),
-            worker=make_worker(
-                storage,
-                knowledge=knowledge,
-                embedding=embedding,
-                said=ground.said,
-                nights=nights,
-                settings=settings,
-                bell=bell,
-            ),
+            worker=make_worker(storage, settings, kinds, nights, bell),
             owner=owner,
         )
 

@@ -1,6 +1,7 @@
 """Earlier turns become a summary in one step, or everything stays as it was; nothing that was said is lost."""
 
 import asyncio
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -56,6 +57,15 @@ async def test_what_was_put_away_is_read_exactly_and_in_order_page_by_page(talk:
     assert {each.compaction_id for each in found} == {done.id}
 
 
+async def test_what_a_save_replaced_is_no_part_of_it(talk: Talk) -> None:
+    messages = [bare(each) for each in await talk.active()]
+    messages[1] = says("user", "something else")
+    await talk.talks.save(talk.who, talk.id, messages, fence=0)
+    assert await talk.archived() == []
+    await talk.compactions().compact(talk.who, talk.id)
+    assert [bare(each) for each in await talk.archived()] == messages[1:-4]
+
+
 async def test_what_is_appended_meanwhile_stays_behind_it_exactly(talk: Talk) -> None:
     before = await talk.said()
     meanwhile = Scripted(meanwhile=lambda: talk.append(*turn(9)))
@@ -86,6 +96,24 @@ async def test_a_save_that_was_begun_before_a_compaction_comes_through_as_its_ta
     assert active[1].metadata == {"summary": True, "messages": 16}
     assert active[2:] == [*turn(8), *turn(9)]
     assert await talk.said() == [*saved, *turn(9)]
+    await talk.assert_whole()
+
+
+async def test_a_save_of_what_a_load_made_ready_comes_through_as_the_tail_too(
+    storage: Storage, acme: Tenant
+) -> None:
+    key = ConversationKey(workflow_id="ships")
+    talk = await Talk.of(storage, acme.owner, turns=1, workflow_id="ships")
+    await talk.append(*turn(1)[:2])  # it broke off before the tool answered
+    await talk.append(*turn(2, size=150_000))  # and here a result was not cut
+    await talk.append(*turn(3))
+    loaded = await talk.talks.load(talk.who, key)
+    assert loaded.messages != [bare(each) for each in await talk.active()]
+    await talk.compactions().compact(talk.who, talk.id)
+    await talk.talks.save(talk.who, key, [*loaded.messages, *turn(8)], fence=loaded.fence)
+    active = [bare(each) for each in await talk.active()]
+    assert active[1].metadata["summary"] is True
+    assert active[2:] == [*turn(3), *turn(8)]
     await talk.assert_whole()
 
 
@@ -168,11 +196,23 @@ async def test_what_has_changed_meanwhile_is_not_summed_up(talk: Talk, acme: Ten
         messages = [bare(each) for each in await talk.active()]
         await talk.talks.save(talk.who, talk.id, [messages[0], *messages[2:]], fence=0)
 
+    async def replace_text() -> None:
+        messages = [bare(each) for each in await talk.active()]
+        messages[1] = says("user", "something else")
+        await talk.talks.save(talk.who, talk.id, messages, fence=0)
+
+    async def say_it_again() -> None:
+        messages = [bare(each) for each in await talk.active()]
+        cleared = await talk.talks.clear(talk.who, talk.id)
+        await talk.talks.save(talk.who, talk.id, messages, fence=cleared.fence)
+
     changes: list[Any] = [
+        replace_text,
         lambda: compactions.pin(talk.who, talk.id, 3),
         lambda: compactions.compact(talk.who, talk.id),
         replace_beginning,
         lambda: talk.talks.clear(talk.who, talk.id),
+        say_it_again,
     ]
     for change in changes:
         seen: list[Any] = []
@@ -203,7 +243,8 @@ async def test_turns_that_are_appended_while_it_is_compacted_again_and_again_are
 
     async def compact() -> None:
         for _ in range(6):
-            await talk.compactions().compact(talk.who, talk.id)
+            with suppress(NothingToCompact):
+                await talk.compactions().compact(talk.who, talk.id)
 
     before = await talk.said()
     await asyncio.gather(speak(1), speak(2), compact(), compact())

@@ -131,6 +131,23 @@ async def test_a_purged_conversation_leaves_no_row_and_others_are_found_as_ever(
     assert {each.conversation_id for each in (await house.ask("walk")).results} == {kept.id}
 
 
+async def test_of_a_very_long_conversation_the_last_rows_go_in_steps_and_no_search_finds_them(
+    house: SaidHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "CLEARED_AT_ONCE", 1)
+    monkeypatch.setattr(store, "CLEARED", 20)
+    owner, said = house.tenant.owner, [f"walk number{place}" for place in range(3 * FULL)]
+    talk = await house.talk(*said)
+    await house.talks.clear(owner, talk.id)
+    assert (await left(house))["search_postings"] > 0
+    assert (await house.ask("walk number7")).results == []
+    await house.read()
+    assert await left(house) == {}
+    gone = await house.talk(*said)
+    await house.talks.resets.purge(owner, gone.id)
+    assert await left(house) == {}
+
+
 async def test_a_reset_takes_the_workflows_conversations_out_of_the_index(house: SaidHouse) -> None:
     owner = house.tenant.owner
     talk = await house.talks.create(owner, workflow_id="orders")

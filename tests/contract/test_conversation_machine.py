@@ -13,9 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from memoranda.conversations.compaction.service import Compactions, NothingToCompact
 from memoranda.conversations.errors import LateSave, OlderGeneration
+from memoranda.conversations.generations import store as generations
 from memoranda.conversations.limits import ConversationLimits
 from memoranda.conversations.models import ConversationKey, Message
-from memoranda.conversations.resets import store as resets
 from memoranda.conversations.rows import store as rows
 from memoranda.conversations.service import Conversations
 from memoranda.storage import Storage, Transaction
@@ -126,6 +126,14 @@ class ConversationMachine(RuleBasedStateMachine):
         writes = self.kept.writes
         self.do(*(("save", client, shape, provider) for client, shape in enumerate(shapes)))
         assert self.kept.writes == writes + 1
+
+    @rule(client=CLIENT, how=st.sampled_from(["clear", "reset"]), shape=SHAPE, provider=PROVIDER)
+    def save_late(self, client: int, how: str, shape: str, provider: Any) -> None:
+        """What was begun before everything was taken away brings nothing back."""
+        self.do(("load", client))
+        self.do((how,))
+        self.do(("save on", client, shape, provider))
+        assert not self.kept.acknowledged
 
     @rule(client=CLIENT, shape=SHAPE, provider=PROVIDER)
     def save_over_a_compaction(self, client: int, shape: str, provider: Any) -> None:
@@ -316,7 +324,7 @@ class ConversationMachine(RuleBasedStateMachine):
 
 
 def _wait_for(tx: Transaction, key: ConversationKey) -> None:
-    resets.lock(tx, key.workflow_id)
+    generations.lock(tx, key.workflow_id)
     rows.hold_key(tx, key)
 
 

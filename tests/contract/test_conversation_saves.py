@@ -3,6 +3,7 @@
 import logging
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import update
@@ -154,19 +155,28 @@ async def test_what_differs_is_replaced_in_its_place_and_the_rest_is_not_touched
     ],
 )
 async def test_any_list_may_follow_any_other(
-    talks: Conversations, acme: Tenant, lists: list[str]
+    talks: Conversations, storage: Storage, acme: Tenant, lists: list[str]
 ) -> None:
     for each in lists:
         there = await begun(talks, acme.owner, *each)
         assert contents(there) == [*each]
         found = await talks.load(acme.owner, KEY)
         assert contents(found.messages) == [*each]
-        digest = [*chains(map(digest_of, said(*each))), ""][len(each) - 1 if each else 0]
-        assert (found.length, found.digest) == (len(each), digest)
+        chain = [*chains(map(digest_of, said(*each)))]
+        assert (found.length, found.digest) == (len(each), chain[-1] if chain else "")
+        organization = acme.owner.organization_id
+        assert organization is not None
+        outline = await storage.read(organization, rows.outline, there_id(found))
+        assert [row.chain for row in outline] == chain
         assert found.conversation is not None
         assert found.conversation.bytes == sum(
             row.bytes for row in preparing.list_of(said(*each), 10**6)
         )
+
+
+def there_id(found: LoadedConversation) -> UUID:
+    assert found.conversation is not None
+    return found.conversation.id
 
 
 async def test_saving_what_is_there_changes_nothing_and_tells_nobody(
@@ -184,11 +194,11 @@ async def test_a_save_over_another_list_than_was_read_is_refused_where_that_is_a
     talks: Conversations, acme: Tenant
 ) -> None:
     await begun(talks, acme.owner, "a")
-    read = await talks.load(acme.owner, KEY)
+    before = await talks.load(acme.owner, KEY)
     await talks.append(acme.owner, KEY, said("b"))
     with pytest.raises(Conflict) as refused:
         await talks.save(
-            acme.owner, KEY, said("a", "c"), fence=read.fence, expected_digest=read.digest
+            acme.owner, KEY, said("a", "c"), fence=before.fence, expected_digest=before.digest
         )
     assert refused.value.details["length"] == 2
     now = await talks.load(acme.owner, KEY)
@@ -352,6 +362,10 @@ async def test_what_was_the_last_at_a_past_time_stays_so_whatever_is_saved_since
         await begun(talks, acme.owner, *each)
         then.append(clock.now)
         clock.tick(timedelta(minutes=1))
+        (made,) = (await talks.page(acme.owner)).items
+        for before, at in zip(lists, then, strict=False):
+            found = await talks.recent(subject, made.id, 9, as_of=at)
+            assert contents(found) == [*reversed(before)]
     (made,) = (await talks.page(acme.owner)).items
     for each, at in zip(lists, then, strict=True):
         for most in (1, 2, 9):
@@ -388,6 +402,35 @@ async def test_what_was_replaced_is_forgotten_after_thirty_days_and_then_nobody_
     with pytest.raises(Gone):
         await talks.recent(subject, made.id, 5, as_of=first)
     assert contents(await talks.recent(subject, made.id, 5, as_of=replaced)) == ["x", "a"]
+
+
+async def test_what_was_replaced_takes_no_more_room_than_a_conversation_may(
+    timed_storage: Storage, clock: SteppedClock
+) -> None:
+    limits = ConversationLimits(max_bytes=2_000)
+    talks, acme = Conversations(timed_storage, limits=limits), await new_tenant(timed_storage)
+    subject = ContextSubject(organization_id=acme.owner.organization_id)
+    other = ConversationKey(workflow_id="other")
+    await begun(talks, acme.owner, "a" * 100, key=other)
+    await begun(talks, acme.owner, "b" * 100, key=other)
+    then = []
+    for number in range(12):
+        await begun(talks, acme.owner, *[f"{number}" * 200] * 2)
+        then.append(clock.now)
+        clock.tick(timedelta(minutes=1))
+    _, archived = await kept(timed_storage, acme)
+    assert 2 <= archived <= 9, "1 of the other conversation, and at most 2,000 bytes of this one"
+    (made,) = (await talks.of_workflow(acme.owner, "support")).items
+    told = []
+    for number, at in enumerate(then):
+        try:
+            found = await talks.recent(subject, made.id, 9, as_of=at)
+        except Gone:
+            continue
+        assert contents(found) == [f"{number}" * 200] * 2
+        told.append(number)
+    assert told == list(range(told[0], 12))
+    assert 0 < told[0] < 11
 
 
 async def test_texts_that_were_replaced_are_still_found_where_a_memory_is_erased(

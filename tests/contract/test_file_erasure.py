@@ -1,12 +1,15 @@
 """An owner takes away what an earlier revision said: nothing of it stays, and everything else does."""
 
+import asyncio
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 
 from memoranda import Memoranda
-from memoranda.files.errors import NotYourFile, RevisionGone, UnknownFile
+from memoranda.files.errors import FileChanged, NotYourFile, RevisionGone, UnknownFile
 from memoranda.files.models import ErasedRevision
+from memoranda.files.proposals.service import FileProposals
 from memoranda.files.service import Files
 from memoranda.storage import Storage
 from memoranda.words.errors import Conflict, Invalid, NotFound, ReadOnly, Refused
@@ -127,3 +130,59 @@ async def test_what_was_told_to_quote_an_erased_memory_leaves_no_trace_in_the_en
                 await memoranda.file_proposals.discard(who, proposal_id)
         await memoranda.storage.scrub()
     assert set(scanner.found(["swordfish", "stamps"])) == {"stamps"}
+
+
+async def test_who_erases_while_others_write_takes_each_revision_once_and_nothing_else(
+    storage: Storage, database_url: str, acme: Tenant
+) -> None:
+    elsewhere = await Storage.open(database_url)
+    one, other = Files(storage), Files(elsewhere)
+    proposals = FileProposals(elsewhere)
+    await one.get(acme.owner, "voice")
+    erased: list[int] = []
+
+    async def edit(files: Files, editor: str) -> None:
+        for number in range(10):
+            await over_what_is_there(files, acme, f"{editor} {number}")
+
+    async def erase(files: Files) -> None:
+        for number in range(1, 16):
+            try:
+                done = await files.erase_revision(acme.owner, "voice", number)
+            except (RevisionGone, NotFound, Conflict):
+                continue
+            erased.append(done.number)
+
+    async def propose_and_apply() -> None:
+        for number in range(5):
+            read = await other.get(acme.owner, "voice")
+            with suppress(FileChanged):
+                change = await proposals.propose(
+                    acme.key_of(acme.scout), "voice", f"Proposed {number}.", read.hash
+                )
+                await proposals.apply(acme.owner, change.id)
+
+    async def look() -> None:
+        for _ in range(10):
+            await other.quoting(acme.owner.organization_id, ["one 3"])
+
+    try:
+        await asyncio.gather(
+            *(edit(one, "one"), edit(other, "other"), erase(one), erase(other)),
+            *(propose_and_apply(), look()),
+        )
+    finally:
+        await elsewhere.close()
+    now = await one.get(acme.owner, "voice")
+    kept = [each.number for each in await one.history(acme.owner, "voice", limit=200)]
+    assert len(erased) == len(set(erased))
+    assert sorted([*kept, *erased]) == list(range(1, now.revision + 1))
+    assert now.revision >= 21
+
+
+async def over_what_is_there(files: Files, acme: Tenant, body: str) -> None:
+    while True:
+        read = await files.get(acme.owner, "voice")
+        with suppress(FileChanged):
+            await files.write(acme.owner, "voice", body, read.hash)
+            return

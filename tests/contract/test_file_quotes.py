@@ -56,9 +56,15 @@ async def test_files_that_quote_it_now_before_or_in_a_change_that_waits_are_told
 
 async def test_erasing_a_user_tells_it_too(memoranda: Memoranda, acme: Tenant) -> None:
     await written(memoranda.files, acme.owner, "about-you", QUOTED)
+    annas = acme.key_of(acme.scout, acme.anna)
+    notes = await written(memoranda.files, annas, "NOTES.md", QUOTED, agent=acme.scout.id)
     await memoranda.memories.remember(acme.owner, SAID, user_id=acme.anna.id)
     done = await memoranda.removal.erase_user(acme.owner, acme.anna.id)
-    assert [(each.file, each.now) for each in done.quoted_in_files] == [("about-you", True)]
+    assert [(each.file, each.now) for each in done.quoted_in_files] == [
+        *(("about-you", True), ("NOTES.md", True))
+    ]
+    assert await memoranda.files.get(annas, "NOTES.md", agent=acme.scout.id) == notes
+    assert notes.author.user_id == acme.anna.id
     again = await memoranda.removal.erase_user(acme.owner, acme.anna.id)
     assert again.quoted_in_files == []
 

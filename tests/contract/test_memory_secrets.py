@@ -15,6 +15,7 @@ from memoranda.memories import candidate
 from memoranda.tools import span
 from memoranda.tools.models import Decision
 from memoranda.words.errors import DuplicateMemory, SecretFound
+from memoranda.words.ref import ResourceRef
 from tests.contract.copied_rows import rows_of
 from tests.contract.tenants import Tenant, new_tenant
 from tests.words.innocent_texts import innocent_texts
@@ -54,6 +55,11 @@ async def everything_kept(memoranda: Memoranda, acme: Tenant) -> str:
         ("category", {"text": "Deploys.", "category": SHORT.value}),
         ("tags.1", {"text": "Deploys.", "tags": ["work", SHORT.value]}),
         ("attribute", {"text": "Deploys.", "attribute": f"preference.{SHORT.value}"}),
+        ("about.id", {"text": "Deploys.", "about": ResourceRef(kind="crm.deal", id=SHORT.value)}),
+        (
+            "about.label",
+            {"text": "Deploys.", "about": ResourceRef(kind="crm.deal", id="7", label=SAID)},
+        ),
     ],
 )
 async def test_what_is_remembered_or_proposed_holds_no_credential(
@@ -151,6 +157,7 @@ async def test_an_import_leaves_out_the_rows_that_hold_one_and_takes_the_rest(
         {"text": SAID},
         {"text": "Titled.", "title": f"{'x' * 190} {SECRET.value}"},
         {"text": "Tagged.", "tags": [SHORT.value]},
+        {"text": "Of a row.", "about": {"kind": "crm.deal", "id": SHORT.value}},
         {"text": long},
         {"text": "Forgotten.", "status": "forgotten", "category": SHORT.value},
         {"text": "Invoices are in euros."},
@@ -161,8 +168,8 @@ async def test_an_import_leaves_out_the_rows_that_hold_one_and_takes_the_rest(
     with caplog.at_level(logging.DEBUG):
         for dry_run in (True, False):
             report = await memoranda.transfer.take_in(acme.owner, "\n".join(lines), dry_run=dry_run)
-            assert (report.taken, report.refused) == (2, 6)
-            assert report.reasons == {"secret_found": 6}
+            assert (report.taken, report.refused) == (2, 7)
+            assert report.reasons == {"secret_found": 7}
             assert [each.line for each in report.examples if each.code == "secret_found"]
             assert "looks like" in str(report)
             assert part(SECRET) not in report.model_dump_json()

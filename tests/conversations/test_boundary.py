@@ -120,7 +120,7 @@ def test_without_an_earlier_turn_there_is_nothing_to_take(messages: list[Message
     assert find_boundary(messages) is None
 
 
-def test_a_summary_is_no_turn_and_counts_as_all_that_it_stands_for() -> None:
+def test_a_summary_counts_as_all_that_it_stands_for() -> None:
     first = summary_message("before", [says("user", "x")] * 7)
     messages = [first, says("user", "one"), says("assistant", "fine"), says("user", "two")]
     assert find_boundary(messages, 2) is None

@@ -100,7 +100,7 @@ def test_it_goes_down_to_half_so_that_the_next_turns_are_sent_the_same() -> None
     cleared = clear_results(messages, 8_000)
     assert total_bytes(cleared) <= 4_000
     assert contents(cleared)[0] == PLACEHOLDER
-    assert contents(cleared)[-1] == "7" * 1_000
+    assert contents(cleared)[-2:] == ["6" * 1_000, "7" * 1_000]
     longer = [*cleared, *turn(8, 1_000), *turn(9, 1_000)]
     assert clear_results(longer, 8_000) is longer
 

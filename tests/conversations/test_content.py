@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.conversations.content import DEEPEST, check_content, read, written
+from memoranda.conversations.content import (
+    DEEPEST,
+    _check,
+    _fine,
+    check_content,
+    read,
+    written,
+)
 from memoranda.words.errors import Invalid
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -67,3 +74,23 @@ def test_content_that_is_nested_without_end_is_refused() -> None:
     deep: Any = json.loads("[" * 900 + "]" * 900)
     with pytest.raises(Invalid, match=f"more than {DEEPEST} levels"):
         check_content("content", [{"deep": deep}])
+
+
+ODD = st.recursive(
+    st.sampled_from(["fine", "a\0b", "\ud800", float("nan"), 2**2000, b"x", 1, None, 1.5, True]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["k", "a\0", "\udc00", 1]), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+@given(ODD)
+def test_what_is_fine_at_a_glance_is_what_has_nothing_wrong_at_any_place(value: Any) -> None:
+    try:
+        _check("content", value, DEEPEST)
+    except Invalid:
+        assert not _fine(value, DEEPEST)
+    else:
+        assert _fine(value, DEEPEST)

@@ -37,8 +37,8 @@ def test_the_rows_become_the_new_list_in_its_order(
     for placing in changes.placed:
         assert placing.position not in result, "no two messages at one place"
         assert placing.position not in said or placing.position in changes.left
-        assert placing.former is None or said[placing.former] == new[placing.index]
-        result[placing.position] = placing.index
+        assert placing.former is None or said[placing.former] == new[placing.place]
+        result[placing.position] = placing.place
     assert [result[position] for position in sorted(result)] == list(range(len(new)))
     assert sorted([*changes.left, *(position for _, position in changes.kept)]) == positions
 
@@ -75,7 +75,7 @@ def test_a_list_that_goes_on_leaves_every_row_where_it_is(old: list[str], more: 
 def test_as_few_rows_as_can_be_are_written(old: str, new: str, kept: str, written: str) -> None:
     changes = difference(range(1, len(old) + 1), list(old), list(new), len(old))
     assert "".join(new[index] for index, _ in changes.kept) == kept
-    assert "".join(new[each.index] for each in changes.placed) == written
+    assert "".join(new[each.place] for each in changes.placed) == written
 
 
 def test_messages_that_only_move_are_known_by_where_they_were() -> None:

@@ -7,7 +7,7 @@ from memoranda.search.document import Passage, TermCount, count_of, index_docume
 from memoranda.search.postings import unpack_lengths, unpack_postings
 from memoranda.search.weights import REACH
 
-TEXTS = st.lists(st.text(st.sampled_from("ab ")), max_size=12)
+TEXTS = st.lists(st.text(st.sampled_from("ab "), max_size=6), max_size=40)
 
 
 @given(TEXTS)

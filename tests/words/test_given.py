@@ -48,7 +48,7 @@ def test_a_name_where_either_may_stand_stays_the_name_that_it_is() -> None:
 
 def test_a_choice_may_be_given_as_its_word() -> None:
     assert taken(Level, "low") is Level.LOW
-    assert refused(Level, "loud").message == "thing must be 'low' or 'high' and is a text."
+    assert refused(Level, "loud").message == "thing must be low or high and is a text."
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_choice_may_be_given_as_its_word() -> None:
         (Mapping[str, UUID], {"ada": "x"}, "thing.ada must be an id and is a text."),
         (dict[str, Any], ["tea"], "thing must be a mapping and is a list."),
         (Sequence[ResourceRef], [{"kind": "a", "id": "b"}], "thing.0 must be of the type"),
-        (Literal["a", "b"], "c", "thing must be 'a' or 'b' and is a text."),
+        (Literal["a", "b"], "c", "thing must be a or b and is a text."),
         (Callable[[], None], "tea", "thing must be a function and is a text."),
         (str | bytes, 5, "thing must be a text or bytes and is a whole number."),
     ],

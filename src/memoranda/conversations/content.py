@@ -18,12 +18,14 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=
 
 def check_content(field: str, content: Content) -> None:
     """Raise `Invalid`, naming the very place, for what could not be stored and read back the same."""
-    _check(field, content, DEEPEST)
+    if not _fine(content, DEEPEST):
+        _check(field, content, DEEPEST)
 
 
 def check_metadata(field: str, metadata: dict[str, Any]) -> None:
     """As `check_content`, for what is known of a message besides."""
-    _check(field, metadata, DEEPEST)
+    if not _fine(metadata, DEEPEST):
+        _check(field, metadata, DEEPEST)
 
 
 def written(content: Content) -> str:
@@ -46,6 +48,38 @@ def read_metadata(text: str) -> dict[str, Any]:
     """What was written."""
     metadata: dict[str, Any] = {} if text == NO_METADATA else json.loads(text)
     return metadata
+
+
+def _fine(value: object, levels: int) -> bool:
+    """Whether nothing is wrong, without the names of places, which cost more than all the rest.
+
+    Where it is not plain to see, it says no.
+    """
+    kind = type(value)
+    if kind is str:
+        return _fine_text(value)  # type: ignore[arg-type]  # it is one
+    if kind is dict:
+        parts: dict[object, object] = value  # type: ignore[assignment]  # it is one
+        return levels > 0 and all(
+            type(key) is str and _fine_text(key) and _fine(part, levels - 1)
+            for key, part in parts.items()
+        )
+    if kind is list:
+        some: list[object] = value  # type: ignore[assignment]  # it is one
+        return levels > 0 and all(_fine(part, levels - 1) for part in some)
+    return _plain(value)
+
+
+def _fine_text(text: str) -> bool:
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check(field: str, value: object, levels: int) -> None:

@@ -10,9 +10,9 @@ Pairs = list[tuple[int, int]]
 
 
 class Placing(NamedTuple):
-    """Message `index` of the new list gets a row at `position`; it said the same at `former`, if it did."""
+    """The new list's message at `place` gets a row at `position`; it said the same at `former`, if it did."""
 
-    index: int
+    place: int
     position: int
     former: int | None
 

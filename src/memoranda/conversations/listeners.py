@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 from uuid import UUID
 
@@ -37,14 +38,14 @@ class Listeners:
 
     def tell(self, organization_id: UUID, action: ChangeAction, *of: Conversation) -> None:
         """Tell everybody what changed. What one raises is logged, and the next is told."""
-        self._safely(organization_id, lambda: self._woken(organization_id))
+        self._safely(organization_id, partial(self._woken, organization_id))
         for conversation in of:
             change = ConversationChange(action=action, conversation=conversation)
             for listener in list(self._listeners):
-                self._safely(organization_id, lambda told=listener: told(change))  # noqa: B023 - called at once
+                self._safely(organization_id, partial(listener, change))
 
     @staticmethod
-    def _safely(organization_id: UUID, call: Callable[[], None]) -> None:
+    def _safely(organization_id: UUID, call: Callable[[], object]) -> None:
         try:
             call()
         except Exception:

@@ -11,9 +11,9 @@ from memoranda.conversations.errors import (
     older_generation,
     too_large,
 )
+from memoranda.conversations.generations import store as generations
 from memoranda.conversations.limits import ConversationLimits
 from memoranda.conversations.models import Conversation, LoadedConversation, Message
-from memoranda.conversations.resets import store as resets
 from memoranda.conversations.seeding import replayable
 from memoranda.conversations.store import Everything
 from memoranda.conversations.writing import Place, fence_of
@@ -36,7 +36,7 @@ def load(tx: Transaction, place: Place, limits: ConversationLimits) -> LoadedCon
     if not place.seen(found):
         raise not_seen(place.id)
     if found.workflow_id is not None:
-        present = resets.present(tx, found.workflow_id)
+        present = generations.present(tx, found.workflow_id)
         if found.generation < present:
             raise older_generation(found.workflow_id, found.generation, present)
     if found.bytes > limits.max_bytes:

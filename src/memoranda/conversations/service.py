@@ -1,5 +1,6 @@
 """The verbs of conversations: load one for a run, save or append what was said, read it back."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -28,7 +29,7 @@ from memoranda.conversations.preparing import list_of, turn_of
 from memoranda.conversations.resets.service import Resets
 from memoranda.conversations.rows import store as rows
 from memoranda.conversations.usage.service import UsageLedger
-from memoranda.conversations.writing import Expected
+from memoranda.conversations.writing import Expected, Taken
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid, MemorandaError
@@ -44,6 +45,8 @@ MOST_LISTED: Final = 1_000
 REPLACED_FOR: Final = timedelta(days=30)
 """How long it can be told what a save replaced."""
 PRUNED_AT_ONCE: Final = 1_000
+AT_A_GLANCE: Final = 500
+"""Messages that take no longer to write down than a thread takes to start with them."""
 _LISTING: Final = "conversations"
 _OF_WORKFLOW: Final = "conversations of a workflow"
 
@@ -60,7 +63,7 @@ class Conversations:
         self,
         storage: Storage,
         *,
-        limits: ConversationLimits = ConversationLimits(),  # noqa: B008 - frozen
+        limits: ConversationLimits = ConversationLimits(),  # noqa: B008 - a frozen value
         listeners: Listeners | None = None,
         resets: Resets | None = None,
         compactions: Compactions | None = None,
@@ -108,11 +111,11 @@ class Conversations:
             key = ConversationKey(
                 workflow_id=workflow_id, generation=generation, agent_id=subject.agent_id
             )
-        made, taken_by = await self._write(subject, writing.begin, key, subject, generation)
-        if made is not None:
+        made = await self._write(subject, writing.begin, key, subject, generation)
+        if not isinstance(made, Taken):
             self._listeners.tell(organization, "created", made)
             return made
-        details = {"conversation_id": str(taken_by.id)} if _sees(who, taken_by) else {}
+        details = {"conversation_id": str(made.by.id)} if _sees(who, made.by) else {}
         raise Conflict(
             "This workflow's generation has a conversation with this agent already: "
             "append to it, or begin another generation.",
@@ -151,7 +154,11 @@ class Conversations:
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         place = places.place_of(who, at, user_id)
-        made, most = list_of(messages, self._limits.max_bytes), self._limits.max_bytes
+        most = self._limits.max_bytes
+        if len(messages) > AT_A_GLANCE:  # others of the event loop would wait for it
+            made = await asyncio.to_thread(list_of, list(messages), most)
+        else:
+            made = list_of(messages, most)
         expected = Expected(fence=_fence(fence), digest=expected_digest)
         saved, changed = await self._write(place.subject, writing.save, place, made, expected, most)
         if changed:

@@ -15,8 +15,8 @@ from memoranda.conversations.errors import (
     too_large,
 )
 from memoranda.conversations.finding import store as index
+from memoranda.conversations.generations import store as generations
 from memoranda.conversations.models import ChangeAction, Conversation, ConversationKey
-from memoranda.conversations.resets import store as resets
 from memoranda.conversations.rows import store as rows
 from memoranda.conversations.rows.store import Held, Outlined, Placed, Written
 from memoranda.conversations.store import create
@@ -36,6 +36,12 @@ class Place(NamedTuple):
     id: UUID | None
     subject: ContextSubject
     seen: Seen
+
+
+class Taken(NamedTuple):
+    """The key has a conversation already."""
+
+    by: Conversation
 
 
 class Expected(NamedTuple):
@@ -82,7 +88,7 @@ def clear(tx: Transaction, place: Place) -> Conversation | None:
         key = _locked(tx, place)
         held = _found(tx, place)
         if held is None:
-            resets.set_fence(tx, key, resets.fence(tx, key) + 1)
+            generations.set_fence(tx, key, generations.fence(tx, key) + 1)
             return None
     _check(tx, held, Expected())
     (there,) = _empty(tx, [held.conversation], ended=False)
@@ -95,19 +101,19 @@ def end_generation(tx: Transaction, workflow_id: str) -> tuple[int, list[Convers
 
     The caller records what changed. Answers the generation, and the conversations as they are then.
     """
-    resets.lock(tx, workflow_id)
-    generation = resets.begin_next(tx, workflow_id)
-    found = resets.going_on(tx, workflow_id)
-    resets.drop_fences(tx, workflow_id)
+    generations.lock(tx, workflow_id)
+    generation = generations.begin_next(tx, workflow_id)
+    found = generations.going_on(tx, workflow_id)
+    generations.drop_fences(tx, workflow_id)
     return generation, _empty(tx, found, ended=True)
 
 
 def purge_workflow(tx: Transaction, workflow_id: str) -> list[Conversation]:
     """Delete every conversation of the workflow; a save that was begun before meets the next generation."""
-    resets.lock(tx, workflow_id)
-    resets.begin_next(tx, workflow_id)
-    found = resets.of_workflow(tx, workflow_id)
-    resets.drop_fences(tx, workflow_id)
+    generations.lock(tx, workflow_id)
+    generations.begin_next(tx, workflow_id)
+    found = generations.of_workflow(tx, workflow_id)
+    generations.drop_fences(tx, workflow_id)
     return _remove(tx, found)
 
 
@@ -119,30 +125,30 @@ def purge(tx: Transaction, place: Place) -> list[Conversation]:
 
 def purge_user(tx: Transaction, user_id: UUID) -> list[Conversation]:
     """Delete every conversation of the user."""
-    return _purge(tx, resets.of_user(tx, user_id))
+    return _purge(tx, generations.of_user(tx, user_id))
 
 
 def fence_of(tx: Transaction, key: ConversationKey) -> int:
     """The fence of a key that has no conversation. Raises `OlderGeneration`."""
-    present = resets.present(tx, key.workflow_id)
+    present = generations.present(tx, key.workflow_id)
     if key.generation < present:
         raise older_generation(key.workflow_id, key.generation, present)
-    return resets.fence(tx, key)
+    return generations.fence(tx, key)
 
 
 def begin(
     tx: Transaction, key: ConversationKey | None, subject: ContextSubject, generation: int
-) -> tuple[Conversation | None, Conversation | None]:
-    """Make an empty conversation; or answer, as the other one, which one has that key already."""
+) -> Conversation | Taken:
+    """Make an empty conversation, unless another one has that key already."""
     if key is None:
-        return create(tx, _blank(tx, None, subject, generation)), None
-    resets.lock(tx, key.workflow_id)
+        return create(tx, _blank(tx, None, subject, generation))
+    generations.lock(tx, key.workflow_id)
     taken = rows.hold_key(tx, key)
     if taken is not None:
-        return None, taken.conversation
+        return Taken(taken.conversation)
     made = _make(tx, key, subject).conversation
     rows.changed(tx, made, "created")
-    return made, None
+    return made
 
 
 def _make(
@@ -204,14 +210,14 @@ def _found(tx: Transaction, place: Place) -> Held | None:
 def _locked(tx: Transaction, place: Place) -> ConversationKey:
     if place.key is None:
         raise AssertionError("only a key can be without a conversation")
-    resets.lock(tx, place.key.workflow_id)
+    generations.lock(tx, place.key.workflow_id)
     return place.key
 
 
 def _check(tx: Transaction, held: Held, expected: Expected) -> None:
     there = held.conversation
     if held.ended_at is not None:
-        present = resets.present(tx, there.workflow_id or "")
+        present = generations.present(tx, there.workflow_id or "")
         raise older_generation(there.workflow_id, there.generation, present)
     if expected.fence is not None and expected.fence != there.fence:
         raise late_save(there.fence)
@@ -301,6 +307,8 @@ def _replace(tx: Transaction, held: Held, messages: Sequence[Written], most: int
     )
     if size > most:
         raise too_large(size, most)
+    if before:
+        rows.keep_within(tx, there.id, most)
     known = {row.position: row.chain for row in stored}
     links = [(at, linked[n]) for n, at in changes.kept if known[at] != linked[n]]
     rows.place(tx, there.id, placed)
@@ -326,12 +334,12 @@ def _placed(
     target: _Target, placing: Placing, linked: Sequence[str], before: Mapping[int, Row]
 ) -> Placed:
     """The row of a message; one that only moved keeps its time and its pin."""
-    said = target.messages[placing.index - target.kept]
+    said = target.messages[placing.place - target.kept]
     moved = None if placing.former is None else before[placing.former]
     if moved is None:
-        return Placed(placing.position, said, linked[placing.index])
+        return Placed(placing.position, said, linked[placing.place])
     said = said._replace(pinned=moved.pinned)
-    return Placed(placing.position, said, linked[placing.index], moved.created_at)
+    return Placed(placing.position, said, linked[placing.place], moved.created_at)
 
 
 def _target(
@@ -354,7 +362,7 @@ def _target(
 def _purge(tx: Transaction, found: list[Conversation]) -> list[Conversation]:
     for each in found:
         if each.workflow_id is not None:
-            resets.set_fence(tx, _key_of(each), each.fence + 1)
+            generations.set_fence(tx, _key_of(each), each.fence + 1)
     return _remove(tx, found)
 
 
@@ -362,8 +370,8 @@ def _remove(tx: Transaction, found: list[Conversation]) -> list[Conversation]:
     """Delete conversations that are held, with all that was made of them."""
     if found:
         index.erase(tx, [each.id for each in found])
-        resets.remove(tx, found)
-    signal(tx, SCRUB)
+        generations.remove(tx, found)
+        signal(tx, SCRUB)
     return found
 
 
@@ -374,7 +382,7 @@ def _empty(tx: Transaction, found: list[Conversation], *, ended: bool) -> list[C
     index.erase(tx, ids)
     compactions.erase(tx, ids)
     rows.empty(tx, ids)
-    return resets.emptied(tx, found, ended=ended)
+    return generations.emptied(tx, found, ended=ended)
 
 
 def _key_of(there: Conversation) -> ConversationKey:

@@ -1,6 +1,7 @@
 """What a worker of the product does, all of it: every kind of work, and what it looks for when it begins."""
 
 from datetime import timedelta
+from typing import NamedTuple
 
 from memoranda.conversations.finding.service import ConversationSearch
 from memoranda.jobs.bell import Bell
@@ -13,17 +14,19 @@ from memoranda.settings import Settings
 from memoranda.storage import Storage
 
 
+class Kinds(NamedTuple):
+    """The subsystems whose rows wait for a worker."""
+
+    knowledge: Knowledge
+    embedding: Embedding
+    said: ConversationSearch
+
+
 def make_worker(
-    storage: Storage,
-    *,
-    knowledge: Knowledge,
-    embedding: Embedding,
-    said: ConversationSearch,
-    nights: list[Step],
-    settings: Settings,
-    bell: Bell,
+    storage: Storage, settings: Settings, kinds: Kinds, nights: list[Step], bell: Bell
 ) -> Worker:
     """Return the worker of an opened product, at rest; `nights` is what it does once a night."""
+    knowledge, embedding, said = kinds
     first = [
         Step("look for what can't be found yet", embedding.take_up, again=True),
         Step("look for documents without vectors", knowledge.embedding.take_up, platform=True),

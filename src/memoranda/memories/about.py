@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from memoranda.words.errors import Invalid
 from memoranda.words.inputs import SHORT_TEXT, check_length
 from memoranda.words.ref import ResourceRef
+from memoranda.words.secrets.check import check_no_secret
 
 LONGEST_KIND: Final = 64
 """Characters of a kind; the key that is made of it stands in indexes, whose rows have an end."""
@@ -19,7 +20,7 @@ StoredRefs = tuple[dict[str, Any], ...]
 
 
 def about_input(about: ResourceRef | None) -> StoredRefs:
-    """The ref as it is kept. Raises `Invalid` for a part that holds a colon, `OverLimit` for a long one."""
+    """The ref as it is kept. Raises `Invalid` for a part that holds a colon, `OverLimit` for a long one, `SecretFound`."""
     if about is None:
         return ()
     for part, limit in (("kind", LONGEST_KIND), ("id", SHORT_TEXT)):
@@ -30,8 +31,10 @@ def about_input(about: ResourceRef | None) -> StoredRefs:
                 f"about.{part} holds a colon, which parts a subject key: name another row.",
                 field=f"about.{part}",
             )
+        check_no_secret(f"about.{part}", said)
     if about.label is not None:
         check_length("about.label", about.label, SHORT_TEXT)
+        check_no_secret("about.label", about.label)
     return (about.model_dump(exclude_none=True),)
 
 

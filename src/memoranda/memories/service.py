@@ -237,8 +237,8 @@ class Memories(Finding):
         many more are hidden. Without: all that the caller may read. Categories and tags narrow it
         to memories with one of each. `as_of` shows what was active at that time, with today's pins;
         `unused_only` what nobody changed and no run was given for half a year.
-        What is added or forgotten between two pages makes no memory come twice or be left
-        out. Raises `Invalid` for a cursor that is not this list's.
+        What is added or forgotten between two pages makes none come twice or be left out.
+        Raises `Invalid` for a cursor that is not this list's.
         """
         organization = organization_for(who, Permission.READ_MEMORIES, in_space=True)
         if as_of is not None:
@@ -256,8 +256,7 @@ class Memories(Finding):
         if as_of is not None and wanted.status is not MemoryStatus.ACTIVE:
             raise Invalid("as_of lists what was active: leave the status out.", field="as_of")
         listing = _listing(wanted)
-        start = read_cursor(listing, cursor)
-        subject = subject_of(who, agent_id, user_id)
+        start, subject = read_cursor(listing, cursor), subject_of(who, agent_id, user_id)
         everything = sees_everything(who) and user_id is None and agent_id is None
         found = await self._storage.read(
             organization,
@@ -269,17 +268,13 @@ class Memories(Finding):
             space=None if who.space is None else who.space.name,
         )
         page = cut_page(listing, found, limit)
-        fit = list(page.items)
-        if wanted.tags:
-            fit = [each for each in fit if not set(wanted.tags).isdisjoint(each.tags)]
+        fit = [each for each in page.items if wanted.has_tag_of(each.tags)]
         kept = fit
         if is_for_a_run(who, user_id, agent_id):
             kept = await self._guard.memories(subject, fit)
-        return MemoryPage(
-            items=list(map(self._hinted, kept)),
-            next_cursor=page.next_cursor,
-            hidden=len(fit) - len(kept) if sees_everything(who) else 0,
-        )
+        hidden = len(fit) - len(kept) if sees_everything(who) else 0
+        items = [self._hinted(each) for each in kept]
+        return MemoryPage(items=items, next_cursor=page.next_cursor, hidden=hidden)
 
     @staticmethod
     def cursor_after(memory_id: UUID) -> str:

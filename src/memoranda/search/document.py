@@ -3,10 +3,16 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from memoranda.search.postings import pack_lengths, pack_postings, unpack_postings
 from memoranda.search.terms import read_passage
 from memoranda.search.weights import REACH
+
+_FEW: Final = 8
+"""So few ordinals are counted one by one sooner than at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,12 @@ def index_document(
 def count_of(postings: bytes, passages: int) -> TermCount:
     """Return what one row adds to its term's count: what a deletion takes away again."""
     ordinals, _ = unpack_postings(postings)
-    return _count(ordinals.tolist(), passages)
+    if len(ordinals) <= _FEW:
+        return _count(ordinals.tolist(), passages)
+    # What `_count` counts, all at once: each window from its own start, or from where the last one ends.
+    ends = np.minimum(ordinals + REACH + 1, passages)
+    begins = np.maximum(ordinals - REACH, np.concatenate([[0], ends[:-1]]))
+    return TermCount(len(ordinals), int((ends - begins).sum()), 1)
 
 
 def _count(ordinals: Iterable[int], passages: int) -> TermCount:

@@ -13,6 +13,7 @@ Read = Callable[[object], Any]
 """The value as a verb gets it. Raises `Misfit`."""
 
 NOTHING: Final = "None"
+FEW: Final = 2
 NAMES: Final[Mapping[type, str]] = {
     UUID: "an id",
     bool: "true or false",
@@ -96,8 +97,14 @@ def _id(value: object) -> UUID:
         raise Misfit("an id", value) from None
 
 
+def _one(choices: Iterable[object]) -> str:
+    """The choices in words, as `choice_input` tells them."""
+    names = [str(each.value if isinstance(each, Enum) else each) for each in choices]
+    return " or ".join(names) if len(names) <= FEW else f"one of {', '.join(names)}"
+
+
 def _choice(kind: type[Enum]) -> Read:
-    wanted = " or ".join(repr(each.value) for each in kind)
+    wanted = _one(kind)
 
     def read(value: object) -> Enum:
         try:
@@ -109,7 +116,7 @@ def _choice(kind: type[Enum]) -> Read:
 
 
 def _one_of(choices: tuple[Any, ...]) -> Read:
-    wanted = " or ".join(map(repr, choices))
+    wanted = _one(choices)
 
     def read(value: object) -> object:
         if not any(type(value) is type(each) and value == each for each in choices):

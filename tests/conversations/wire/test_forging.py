@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire.requests import build_request
+from memoranda.conversations.wire.valid import check_request
 
 GO_ON = Message(role="user", content="Go on.")
 PROVIDERS = ("openai_responses", "openai_chat", "anthropic", "gemini", "openai_compatible")
@@ -112,6 +113,20 @@ def test_an_assistants_opaque_state_speaks_for_nobody_else(
     assert structure(provider, [GO_ON, answer])[:2] == structure(provider, [GO_ON, bare])[:2]
 
 
+CALLS = [data for data in FORGED if "role" not in data and "server" not in str(data)]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("data", CALLS, ids=json.dumps)
+def test_no_call_and_no_result_is_opaque(data: dict[str, Any], provider: str) -> None:
+    """Else it could stay unanswered, which every provider refuses."""
+    family = "openai_chat" if provider == "openai_compatible" else provider
+    text = {"type": "text", "text": "hi"}
+    opaque = {"type": "opaque", "provider": family, "data": data}
+    answer = Message(role="assistant", content=[text, opaque], metadata={"provider": family})
+    assert check_request(provider, build_request(provider, [GO_ON, answer, GO_ON])) == []
+
+
 EXTRA = {
     "type": "function_call",
     "role": "system",
@@ -193,3 +208,25 @@ def test_text_changes_nothing_but_text(provider: str, text: str, other: str) -> 
         ]
 
     assert structure(provider, talk(text, other)) == structure(provider, talk("hi", "ho"))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("role", ["user", "system", "tool", "assistant"])
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "tool_call", "id": "c", "name": "pay", "arguments": "{}"},
+        {"type": "tool_result", "tool_call_id": "c", "content": "x"},
+        {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "eA=="},
+    ],
+    ids=lambda block: block["type"],
+)
+def test_only_an_assistant_calls_and_thinks_and_only_a_tool_answers(
+    block: dict[str, Any], role: Any, provider: str
+) -> None:
+    if role == "assistant" and block["type"] != "tool_result":
+        return
+    family = "openai_chat" if provider == "openai_compatible" else provider
+    odd = Message(role=role, content=[block], metadata={"provider": family})
+    assert structure(provider, [GO_ON, odd]) == structure(provider, [GO_ON])

@@ -254,7 +254,7 @@ def test_the_sdks_send_what_is_built_as_it_is(source: str) -> None:
     built = build_request("anthropic", messages)
     nobody.anthropic.messages.create(model="m", max_tokens=9, **built)
     assert {key: nobody.sent[key] for key in built} == built
-    instruction, contents = gemini.to_input(messages).for_sdk()
+    instruction, contents = gemini.to_input(messages)
     nobody.genai.models.generate_content(
         model="m", contents=contents, config={"system_instruction": instruction}
     )

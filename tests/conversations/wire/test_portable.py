@@ -176,6 +176,22 @@ def test_an_open_call_is_answered_and_a_late_result_finds_its_call() -> None:
     assert "nobody's" not in json.dumps(sent)
 
 
+def test_a_result_goes_to_the_latest_call_of_an_id_that_is_used_twice() -> None:
+    messages = [GO_ON, said(call("a")), GO_ON, said(call("a")), result("a", "second")]
+    sent = openai_chat.to_input(messages)
+    assert [m["content"] for m in sent if m["role"] == "tool"] == [NOT_ANSWERED, "second"]
+
+
+def test_results_stand_before_whatever_else_a_tool_gave() -> None:
+    shown = {"type": "search_result", "source": "s", "title": "t", "content": []}
+    opaque = {"type": "opaque", "provider": "anthropic", "data": shown}
+    answered = result().content[0]
+    mixed = Message(role="tool", content=[opaque, answered], metadata={"provider": "anthropic"})
+    sent = anthropic.to_input([GO_ON, said(call()), mixed, GO_ON]).messages
+    kinds = [block["type"] for block in sent[2]["content"]]
+    assert kinds == ["tool_result", "search_result", "text"]
+
+
 def test_images_and_documents_are_kept_for_everybody_who_can_see_them() -> None:
     asked = Message(role="user", content=[{"type": "text", "text": "Look."}, IMAGE, PDF])
     for target in ("openai_responses", "openai_chat", "anthropic", "gemini"):

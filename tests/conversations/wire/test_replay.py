@@ -102,8 +102,7 @@ def test_gemini_parts_are_sent_as_the_sdk_sends_them(parts: list[dict[str, Any]]
     by_sdk = NOBODY.sent["contents"]
 
     messages = answered(stored(gemini.from_response(answer)))
-    _, contents = gemini.to_input(messages).for_sdk()
-    generate(model="m", contents=contents)
+    generate(model="m", contents=gemini.to_input(messages).contents)
     assert NOBODY.sent["contents"] == by_sdk
 
 
@@ -132,3 +131,127 @@ def test_any_answer_makes_a_valid_request_for_any_provider(
     before = [message.model_copy(deep=True) for message in messages]
     assert check_request(target, build_request(target, messages)) == []
     assert messages == before  # what is kept stays as it is
+
+
+USUAL: list[tuple[str, list[Message], list[str]]] = [
+    (
+        "openai_responses",
+        openai_responses.from_response(
+            shapes.response(
+                [
+                    {
+                        "type": "reasoning",
+                        "id": "rs",
+                        "summary": [{"type": "summary_text", "text": "x"}],
+                    },
+                    {
+                        "type": "message",
+                        "id": "msg",
+                        "role": "assistant",
+                        "status": "completed",
+                        "content": [
+                            {"type": "output_text", "text": "a", "annotations": []},
+                            {"type": "refusal", "refusal": "b"},
+                        ],
+                    },
+                    {
+                        "type": "function_call",
+                        "id": "fc",
+                        "call_id": "c",
+                        "name": "f",
+                        "arguments": "{",
+                    },
+                    {
+                        "type": "custom_tool_call",
+                        "id": "ct",
+                        "call_id": "d",
+                        "name": "f",
+                        "input": "x",
+                    },
+                ]
+            )
+        ),
+        ["thinking", "text", "text", "tool_call", "tool_call"],
+    ),
+    (
+        "openai_chat",
+        openai_chat.from_response(
+            shapes.completion(
+                {
+                    "role": "assistant",
+                    "content": "a",
+                    "reasoning_content": "x",
+                    "tool_calls": [
+                        {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{"}}
+                    ],
+                }
+            )
+        ),
+        ["thinking", "text", "tool_call"],
+    ),
+    (
+        "anthropic",
+        anthropic.from_response(
+            shapes.anthropic_message(
+                [
+                    {"type": "thinking", "thinking": "x", "signature": "y"},
+                    {"type": "redacted_thinking", "data": "z"},
+                    {"type": "text", "text": "a", "citations": None},
+                    {"type": "tool_use", "id": "c", "name": "f", "input": {}},
+                ]
+            )
+        ),
+        ["thinking", "redacted_thinking", "text", "tool_call"],
+    ),
+    (
+        "gemini",
+        gemini.from_response(
+            shapes.candidate(
+                [
+                    {"text": "x", "thought": True},
+                    {"text": "a", "thoughtSignature": "eA=="},
+                    {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "eA=="},
+                    {"inlineData": {"mimeType": "image/png", "data": "eA=="}},
+                ]
+            )
+        ),
+        ["thinking", "text", "tool_call", "image"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("provider", "messages", "types"), USUAL, ids=[row[0] for row in USUAL])
+def test_what_every_provider_has_is_seen_as_such(
+    provider: str, messages: list[Message], types: list[str]
+) -> None:
+    """What is opaque would be lost to another provider, though its own would take it back."""
+    assert [block["type"] for block in messages[0].content] == types
+    assert messages[0].metadata["provider"] == provider
+    assert {"model", "response_id", "usage", "finish_reason"} <= set(messages[0].metadata)
+
+
+def test_a_response_that_holds_a_calls_output_is_three_messages_and_sent_as_one() -> None:
+    output = [
+        {"type": "function_call", "id": "fc", "call_id": "c", "name": "f", "arguments": "{}"},
+        {
+            "type": "function_call_output",
+            "id": "fo",
+            "call_id": "c",
+            "output": "x",
+            "status": "completed",
+        },
+        {"type": "web_search_call", "id": "ws", "status": "completed"},
+    ]
+    messages = stored(openai_responses.from_response(shapes.response(output)))
+    assert [message.role for message in messages] == ["assistant", "tool", "assistant"]
+    assert [message for message in messages if "usage" in message.metadata] == messages[2:]
+    assert openai_responses.to_input(messages) == output
+
+
+def test_a_field_is_sent_by_the_name_that_the_api_has_for_it() -> None:
+    """The SDK itself sends it by the name that it has in Python, which the API does not know."""
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}", "async": True}
+    create = NOBODY.openai.responses.create
+    response = NOBODY.answers(shapes.response([call]), lambda: create(model="m", input="x"))
+    [sent, _] = openai_responses.to_input(openai_responses.from_response(response))
+    assert sent == call

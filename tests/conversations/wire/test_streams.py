@@ -262,6 +262,32 @@ def test_thinking_that_came_without_its_signature_is_never_sent() -> None:
     ]
 
 
+def test_items_that_were_whole_when_a_stream_broke_off_are_sent_as_they_were() -> None:
+    called = next(at for at, event in enumerate(RESPONSES) if event.get("output_index") == 2)
+    [message] = stored(openai_responses.from_stream(RESPONSES[:called]))
+    assert build_request("openai_responses", [GO_ON, message])["input"][1:] == [REASONED, SPOKE]
+
+
+def test_a_part_with_a_signature_stays_a_part_of_its_own() -> None:
+    [message] = stored(gemini.from_stream(GEMINI))
+    assert build_request("gemini", [GO_ON, message])["contents"][1]["parts"] == [
+        {"text": "I think so.", "thought": True},
+        {"text": "Let me look."},
+        {"text": "", "thoughtSignature": SIGNATURE},
+        {"functionCall": {"name": "look_up", "args": {"q": "x"}}, "thoughtSignature": SIGNATURE},
+        {"functionCall": {"name": "wait"}},
+    ]
+
+
+def test_a_search_that_was_stopped_before_its_result_is_kept_and_not_sent() -> None:
+    begun = next(at for at, event in enumerate(ANTHROPIC) if "web_search_tool" in str(event))
+    [message] = stored(anthropic.from_stream(ANTHROPIC[:begun]))
+    assert message.content[-1]["data"]["input"] == {"query": "x"}
+    assert "srvtoolu_1" not in str(build_request("anthropic", [GO_ON, message]))
+    [whole] = stored(anthropic.from_stream(ANTHROPIC))
+    assert "srvtoolu_1" in str(build_request("anthropic", [GO_ON, whole]))
+
+
 def test_reasoning_whose_next_item_broke_off_is_not_sent() -> None:
     half = RESPONSES.index(
         {"type": "response.output_text.delta", "output_index": 1, "delta": "Let me "}
@@ -270,6 +296,27 @@ def test_reasoning_whose_next_item_broke_off_is_not_sent() -> None:
     assert [block["type"] for block in message.content] == ["thinking", "text"]
     sent = build_request("openai_responses", [GO_ON, message])["input"]
     assert sent[1:] == [{"role": "assistant", "content": "Let me "}]
+
+
+def test_an_item_that_was_marked_stopped_is_sent_without_what_ties_it_to_its_reasoning() -> None:
+    part = {"type": "output_text", "text": "Let me look.", "annotations": []}
+    two = {**SPOKE, "content": [part, {**part, "text": " Now."}]}
+    output = [REASONED, two, REASONED, CALLED]
+    [message] = openai_responses.from_stream(
+        [{"type": "response.completed", "response": {**ENDED, "output": output}}]
+    )
+    assert build_request("openai_responses", [GO_ON, message])["input"][1:5] == output
+    message.content[2]["stopped"] = True
+    message.content[4]["stopped"] = True
+    assert build_request("openai_responses", [GO_ON, message])["input"][1:3] == [
+        {"role": "assistant", "content": "Let me look. Now."},
+        {
+            "type": "function_call",
+            "call_id": "call_1",
+            "name": "look_up",
+            "arguments": '{"q": "x"}',
+        },
+    ]
 
 
 def test_a_streamed_completion_is_what_the_sdk_makes_of_it() -> None:

@@ -51,7 +51,8 @@ class Endpoint:
         message: Body = {"role": "assistant", "content": "Fine.", "reasoning_content": "Hm."}
         if body.get("tool_choice") and not self.strict.get("calls_nothing"):
             call: Body = {"id": "9Char1234", "type": "function"}
-            call["function"] = {"name": "read_number", "arguments": '{"page": 1}'}
+            arguments: Any = {"page": 1} if self.strict.get("sends_objects") else '{"page": 1}'
+            call["function"] = {"name": "read_number", "arguments": arguments}
             message = {**message, "content": None, "tool_calls": [call]}
         elif results and not self.strict.get("reads_nothing"):
             message["content"] = results[-1]
@@ -124,7 +125,9 @@ async def test_what_an_endpoint_sends_goes_back_to_it_once_it_is_verified() -> N
     assert before[1] == {"role": "assistant", "content": "Fine."}
 
 
-@pytest.mark.parametrize("strict", ["calls_nothing", "refuses_reasoning", "reads_nothing"])
+@pytest.mark.parametrize(
+    "strict", ["calls_nothing", "refuses_reasoning", "reads_nothing", "sends_objects"]
+)
 async def test_an_endpoint_that_does_not_take_back_its_own_is_portable_alone(strict: str) -> None:
     found = await verified(Endpoint(**{strict: True}))
     assert not found.replayable

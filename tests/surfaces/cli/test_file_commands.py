@@ -12,7 +12,7 @@ from memoranda.app import Memoranda
 from memoranda.files.body import hash_of
 from memoranda.surfaces.cli.app import app
 from tests.surfaces.cli.terminal import Cli
-from tests.surfaces.cli.test_memory_commands import NOBODY, card, refused
+from tests.surfaces.cli.test_memory_commands import NOBODY, card, kept, refused
 from tests.words.made_secrets import made_secrets
 
 BODY = "\ufeff---\r\ntitle: x\r\n---\r\n\r\nShort.  \r\n\t\x1b[31m"
@@ -131,6 +131,16 @@ def test_a_refusal_says_the_present_hash_and_the_command_that_goes_on(
     assert "Mine." not in told + cli("files", "apply", change).out
 
 
+def test_a_command_to_go_on_with_is_one_that_a_shell_takes_whatever_it_names(
+    cli: Cli, say: Any, tmp_path: Path
+) -> None:
+    say("voice", "Mine.")
+    path = tmp_path / "my `notes`; $(x).md"
+    path.write_text("Yours.")
+    told = cli("files", "edit", "voice", str(path), "--expected-hash", hash_of("")).err
+    assert f"edit voice '{path}' --expected-hash" in told
+
+
 def test_a_file_of_agents_without_an_agent_is_refused_with_how_to_name_one(
     cli: Cli, tmp_path: Path
 ) -> None:
@@ -214,6 +224,28 @@ def test_what_a_file_said_is_listed_compared_and_restored(cli: Cli, say: Any) ->
     old = ("files", "restore", "voice", "3", "--expected-hash", hash_of("Two.\n"))
     assert refused(cli, *old) == (4, "file_changed")
     assert cli("files", "restore", "voice", "0").code == 2
+
+
+def test_what_a_file_said_is_erased_for_good(cli: Cli, say: Any) -> None:
+    say("voice", "Swordfish.")
+    say("voice", "Two.")
+    assert "Revision 2 of voice is erased." in cli("files", "erase-revision", "voice", "2").out
+    assert refused(cli, "files", "show", "voice", "--revision", "2") == (8, "revision_gone")
+    assert refused(cli, "files", "erase-revision", "voice", "3") == (4, "conflict")
+    assert cli.json("files", "show", "voice")["body"] == "Two."
+    cli.json("agents", "create", "scout")
+    say("NOTES.md", "Ask Ada.", "--agent", "scout")
+    erased = cli.json("files", "erase-revision", "NOTES.md", "1", "--agent", "scout")
+    assert (erased["file"], erased["number"]) == ("NOTES.md", 1)
+
+
+def test_an_erasure_says_which_files_quote_what_went(cli: Cli, say: Any) -> None:
+    say("voice", "Ada takes milk.")
+    say("voice", "Note: ada  takes MILK.")
+    memory = kept(cli, "Ada takes milk.")
+    told = cli("memories", "erase", memory).out
+    assert "the file voice, in what it says now; revision 2" in told
+    assert "memoranda files history voice" in told
 
 
 def test_an_agents_files_are_written_too(cli: Cli, say: Any) -> None:

@@ -61,6 +61,13 @@ def in_a_space(cli: Cli, text: str, *, allow: bool = True) -> str:
     return str(answer["memory_id"] or answer["proposal_id"])
 
 
+def test_a_space_is_published_with_what_a_reset_does_to_its_memories(cli: Cli) -> None:
+    publish = ("tools", "publish", "invoices", "extract", "--tool", "recall")
+    assert cli.json(*publish)["reset_policy"] == "keep"
+    assert cli.json(*publish, "--on-reset", "clear")["reset_policy"] == "clear"
+    assert cli.json(*publish)["reset_policy"] == "clear"
+
+
 def test_tools_are_listed_with_what_the_caller_may_do(cli: Cli) -> None:
     assert [each["name"] for each in cli.json("tools")["items"]] == TOOLS
     shown = cli("tools").out

@@ -13,7 +13,7 @@ BLOCKS = [
     {"type": "tool_call", "id": "c1", "name": "look", "arguments": '{"q": "Ghent'},
     {"type": "made_up", "z": 1, "a": {"y": None, "b": [True, 1.5]}},
 ]
-SAID = [
+SAID: list[dict[str, Any]] = [
     {"role": "user", "content": "Hello", "metadata": {"z": 1, "a": [2]}, "pinned": True},
     {"role": "assistant", "content": BLOCKS, "metadata": {"provider": "anthropic"}},
     {

@@ -380,7 +380,12 @@ STEPS: dict[str, list[Step]] = {
         put(
             "/v1/tools/spaces",
             OWNER,
-            lambda _: {"workflow_id": "flow", "node_id": "node", "tools": ["recall"]},
+            lambda _: {
+                "workflow_id": "flow",
+                "node_id": "node",
+                "tools": ["recall"],
+                "reset_policy": "clear",
+            },
         ),
         put(
             "/v1/tools/spaces",

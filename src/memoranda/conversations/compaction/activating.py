@@ -36,7 +36,7 @@ def activate(tx: Transaction, plan: Plan, made: Candidate, attempt: Compaction) 
     if held is None or held.ended_at is not None:
         return Activated(outdated(attempt), None)
     stored = rows.outline(tx, plan.conversation.id)
-    if not _is_current(tx, plan, held, stored):
+    if not _is_current(tx, plan, stored):
         return Activated(store.record(tx, outdated(attempt)), None)
     return _put(tx, plan, made, attempt, held=held, stored=stored)
 
@@ -48,12 +48,10 @@ def outdated(attempt: Compaction) -> Compaction:
     )
 
 
-def _is_current(tx: Transaction, plan: Plan, held: Held, stored: Sequence[Outlined]) -> bool:
+def _is_current(tx: Transaction, plan: Plan, stored: Sequence[Outlined]) -> bool:
     """Whether all before the boundary says the same, in the same places, and is pinned the same."""
     end = plan.boundary.end
-    if held.conversation.fence != plan.conversation.fence or len(stored) < end:
-        return False
-    if stored[end - 1].chain != plan.source_digest:
+    if len(stored) < end or stored[end - 1].chain != plan.source_digest:
         return False
     head = plan.head
     if [row.position for row in stored[:end]] != [message.position for message in head]:
@@ -116,6 +114,8 @@ def _record(
         attempt.model_copy(update={"status": "activated", "number": number, "reason": None}),
         source_length=plan.boundary.end,
         source_digest=plan.source_digest,
+        loaded_length=plan.loaded.length,
+        loaded_digest=plan.loaded.digest,
         result_length=result_length,
         result_digest=linked[in_order[result_length - 1]],
     )

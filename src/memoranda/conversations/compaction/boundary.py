@@ -55,8 +55,7 @@ def _start_of_turns(messages: Sequence[Message], count: int) -> int:
     """Where the latest `count` turns begin; 0 where there are no more."""
     left = max(count, 1)
     for place in range(len(messages) - 1, -1, -1):
-        # A summary rides in a user's message, and nobody spoke there.
-        if begins_turn(messages[place]) and not is_summary(messages[place]):
+        if begins_turn(messages[place]):
             left -= 1
             if not left:
                 return place

@@ -1,12 +1,14 @@
 """What a compaction is to do, and whether what came of it may take the place of what was said. Pure."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from memoranda.conversations.compaction.boundary import Boundary, candidate_of, find_boundary
 from memoranda.conversations.compaction.models import CompactionCause
 from memoranda.conversations.compaction.summary import summary_message
+from memoranda.conversations.digests import chains, digest_of
 from memoranda.conversations.models import Conversation, Message, StoredMessage
 from memoranda.conversations.pressure import is_full, is_heavy, pressure
 from memoranda.conversations.sizes import total_tokens
@@ -15,6 +17,13 @@ from memoranda.words.tokens import Estimator
 SUMMARY_TOKENS: Final = 2_000
 """The most tokens of a summary unless another number is set."""
 LEAST_TOKENS: Final = 32
+
+
+class Known(NamedTuple):
+    """A list by its length and its digest."""
+
+    length: int
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,8 @@ class Plan:
     boundary: Boundary
     source_digest: str
     """The chain of the last message before the boundary."""
+    loaded: Known
+    """What is before the boundary as a run is given it, with calls answered and results cut."""
     tokens: int
     most_tokens: int
 
@@ -69,6 +80,13 @@ def due(
     if find_boundary(messages, keep_turns) is None:
         return None
     return "window" if full else "bytes"
+
+
+def loaded_head(messages: Sequence[Message], end: int, sent: Sequence[Message]) -> Known:
+    """The messages in front of `end` as they are in `sent`, which is what a run is given of them all."""
+    # A user's message begins the tail, and of those a load changes none.
+    first = next((at for at, each in enumerate(sent) if each is messages[end]), 0)
+    return Known(first, deque(chains(map(digest_of, sent[:first])), maxlen=1)[0] if first else "")
 
 
 def most_tokens_for(taken: Sequence[Message], most: int, estimator: Estimator) -> int:

@@ -24,6 +24,7 @@ from memoranda.conversations.compaction.planning import (
     Plan,
     candidate,
     due,
+    loaded_head,
     most_tokens_for,
     objection,
 )
@@ -258,6 +259,7 @@ class Compactions:
             messages=tuple(messages),
             boundary=boundary,
             source_digest=stored[boundary.end - 1].chain,
+            loaded=loaded_head(messages, boundary.end, self._sent(messages)),
             tokens=total_tokens(messages, self._estimator),
             most_tokens=most_tokens_for(taken, self._summary_tokens, self._estimator),
         )

@@ -29,8 +29,9 @@ ATTEMPTS = (
     .order_by(k.id.desc())
     .limit(bindparam("most"))
 )
+_LISTS: Final = ("source", "loaded", "result")
 ACTIVATED = (
-    select(k.source_length, k.source_digest, k.result_length, k.result_digest)
+    select(*(k[f"{of}_{what}"] for of in _LISTS for what in ("length", "digest")))
     .where(k.conversation_id == bindparam("conversation"), k.status == "activated")
     .order_by(k.number)
 )
@@ -77,7 +78,7 @@ class Rebased(NamedTuple):
 
 def record(tx: Transaction, attempt: Compaction, **ends: Any) -> Compaction:
     """Record an attempt; `ends` are the list up to the boundary before and after, where it was activated."""
-    none = {"source_length": 0, "source_digest": "", "result_length": 0, "result_digest": ""}
+    none = {f"{of}_length": 0 for of in _LISTS} | {f"{of}_digest": "" for of in _LISTS}
     tx.run(INSERT_ATTEMPT, **dict(attempt), **{**none, **ends})
     return attempt
 
@@ -125,21 +126,30 @@ def rebased(tx: Transaction, conversation_id: UUID, digests: Sequence[str]) -> R
     found: Rebased | None = None
     at = Rebased(0, 0, "")
     for row in tx.all(ACTIVATED, conversation=conversation_id):
-        needed = row.source_length - at.kept
-        rest = digests[at.cut : at.cut + max(needed, 0)]
-        if needed < 0 or len(rest) < needed:
-            continue
-        chain = at.digest
-        for digest in rest:
-            chain = chain_after(chain, digest)
-        if chain == row.source_digest:
-            found = at = Rebased(at.cut + needed, row.result_length, row.result_digest)
+        for length, digest in (
+            (row.source_length, row.source_digest),
+            (row.loaded_length, row.loaded_digest),
+        ):
+            needed = length - at.kept
+            if length and _is_continued(at, digests[at.cut :], needed, digest):
+                found = at = Rebased(at.cut + needed, row.result_length, row.result_digest)
+                break
     return found
 
 
 def erase(tx: Transaction, conversation_ids: Sequence[UUID]) -> None:
     """Leave nothing of how these conversations were compacted; what that cost stays."""
     tx.run(ERASE, conversations=list(conversation_ids))
+
+
+def _is_continued(at: Rebased, rest: Sequence[str], needed: int, digest: str) -> bool:
+    """Whether the list that is known so far and `needed` more of the rest have that digest together."""
+    if not 0 <= needed <= len(rest):
+        return False
+    chain = at.digest
+    for each in rest[:needed]:
+        chain = chain_after(chain, each)
+    return chain == digest
 
 
 def _archived(row: Row) -> ArchivedMessage:

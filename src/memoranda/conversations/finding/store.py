@@ -50,6 +50,8 @@ AT_ONCE: Final = 100
 """Messages that are read together."""
 TRIED: Final = 8
 """Marks that a worker tries to take before it looks again: others may take them at the same moment."""
+CLEARED_AT_ONCE: Final = 32
+"""Segments whose rows go in the transaction that takes them out for good."""
 CLEARED: Final = 5_000
 """Rows of the index that one transaction clears."""
 _LAST_ID: Final = UUID(int=2**128 - 1)
@@ -169,18 +171,24 @@ def take_out(tx: Transaction, conversation_id: UUID, *, since: int) -> None:
 
 
 def erase(tx: Transaction, conversation_ids: Sequence[UUID]) -> None:
-    """Leave no row in the index of what these conversations hold or held; before their own rows go."""
+    """Let no search find what these conversations hold, and clear its rows, before their own rows go.
+
+    Where there are very many, some are left: `clear_some` clears them, and a worker does so by itself.
+    """
     if not conversation_ids:
         return
     named = {"conversations": list(conversation_ids)}
     tx.run(DROP_MARKS, **named)
     rows = tx.all(SEGMENTS_OF, **named)
     for row in rows:
-        index.remove_document(tx, COLLECTION, row.id)
-    # What left before and waits to be cleared may be of these too.
-    for document_id in index.unfinished_documents(tx, COLLECTION):
-        index.clear_document(tx, COLLECTION, document_id)
+        index.hide_document(tx, COLLECTION, row.id)
     _drop(tx, [row.id for row in rows])
+    # What left before and waits to be cleared may be of these too.
+    hidden = index.unfinished_documents(tx, COLLECTION)
+    for document_id in hidden[:CLEARED_AT_ONCE]:
+        index.clear_document(tx, COLLECTION, document_id)
+    if len(hidden) > CLEARED_AT_ONCE:
+        signal(tx, CONVERSATIONS)
 
 
 def waiting(tx: Transaction) -> bool:
@@ -263,10 +271,11 @@ def hand_back(tx: Transaction, work: Work) -> None:
 
 def clear_some(tx: Transaction) -> bool:
     """Clear some rows of what was taken out; whether there were any."""
-    for document_id in index.unfinished_documents(tx, COLLECTION)[:1]:
-        index.clear_terms(tx, COLLECTION, document_id, CLEARED)
-        return True
-    return False
+    hidden = index.unfinished_documents(tx, COLLECTION)
+    if not hidden:
+        return False
+    index.clear_terms(tx, COLLECTION, hidden[0], CLEARED)
+    return True
 
 
 def rows(tx: Transaction, conversation_id: UUID, after: int) -> Iterator[Row]:

@@ -1,1 +1,1 @@
-"""Resets of workflows and what is deleted for good: which generation goes on, and what late saves meet."""
+"""Resets of workflows, and what is deleted for good."""

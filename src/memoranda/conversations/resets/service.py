@@ -6,6 +6,7 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for
 from memoranda.conversations import writing
+from memoranda.conversations.finding import store as index
 from memoranda.conversations.listeners import Listeners
 from memoranda.conversations.models import Conversation, Purged, WorkflowReset
 from memoranda.conversations.places import place_of
@@ -75,6 +76,8 @@ class Resets:
 
     async def _purged(self, organization: UUID, gone: list[Conversation]) -> Purged:
         self._listeners.tell(organization, "purged", *gone)
+        while await self._storage.write(organization, index.clear_some):
+            pass
         return Purged(conversations=len(gone), scrubbed=await self._storage.scrub())
 
 

@@ -1,6 +1,6 @@
 """The SQL of a conversation's rows: a row is placed and leaves, and what it says never changes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -78,6 +78,11 @@ LONG_REPLACED: Final = (
     .where(a.compaction_id.is_(None), a.left_at <= bindparam("before"))
     .order_by(a.left_at, a.id)
     .limit(bindparam("most"))
+)
+REPLACED: Final = (
+    select(a.id, a.left_at, a.bytes)
+    .where(a.conversation_id == bindparam("conversation"), a.compaction_id.is_(None))
+    .order_by(a.left_at, a.id)
 )
 FORGET_REPLACED: Final = delete(conversation_archive).where(one_of(a.id, "ids"))
 LOSE: Final = (
@@ -233,13 +238,34 @@ def prune(tx: Transaction, before: datetime, most: int) -> int:
     lost: dict[UUID, datetime] = {}
     for row in old:
         lost[row.conversation_id] = max(row.left_at, lost.get(row.conversation_id, row.left_at))
-    # In one order, as everybody takes conversations.
-    tx.run_many(
-        LOSE,
-        [{"conversation": each, "since": lost[each]} for each in sorted(lost)],
-    )
-    tx.run(FORGET_REPLACED, ids=[row.id for row in old])
+    _forget(tx, lost, [row.id for row in old])
     return len(old)
+
+
+def keep_within(tx: Transaction, conversation_id: UUID, most: int) -> None:
+    """Delete the oldest of what was replaced here, where all of it has more than `most` bytes, down to half of that.
+
+    So a host that saves another list each time fills nobody's disk.
+    """
+    there = tx.all(REPLACED, conversation=conversation_id)
+    size = sum(row.bytes for row in there)
+    if size <= most:
+        return
+    gone: list[Row] = []
+    for row in there:
+        # What left together is told together.
+        if size <= most // 2 and row.left_at != gone[-1].left_at:
+            break
+        gone.append(row)
+        size -= row.bytes
+    _forget(tx, {conversation_id: gone[-1].left_at}, [row.id for row in gone])
+
+
+def _forget(tx: Transaction, lost: Mapping[UUID, datetime], ids: Sequence[UUID]) -> None:
+    """Delete these, of conversations that can't tell of any time before the one at which the last of theirs left."""
+    # In one order, as everybody takes conversations.
+    tx.run_many(LOSE, [{"conversation": each, "since": lost[each]} for each in sorted(lost)])
+    tx.run(FORGET_REPLACED, ids=list(ids))
 
 
 def _held(row: Row | None) -> Held | None:

@@ -95,7 +95,7 @@ def to_input(messages: Sequence[Message], target: Capabilities = ANTHROPIC) -> I
         role: Role = "assistant" if turn.role == "assistant" else "user"
         after_tool = bool(sent) and sent[-1][0] == "tool" and role == "user"
         if after_tool:  # results come first in the one message that follows their calls
-            sent[-1] = (turn.role, _joined(sent[-1][1], blocks))
+            sent[-1] = (turn.role, {"role": role, "content": [*sent[-1][1]["content"], *blocks]})
         else:
             sent.append((turn.role, {"role": role, "content": _said(turn, blocks)}))
     return Input(_system(leading), [item for _, item in sent])
@@ -157,12 +157,15 @@ def _kept(role: Role, content: Said) -> Message:
 
 def _blocks(turn: Turn) -> list[Item]:
     ran = {block.data.get("tool_use_id") for block in turn.blocks if isinstance(block, Opaque)}
-    return [
-        sent
+    sent = [
+        item
         for block in turn.blocks
         if not (turn.stopped and _broke_off(block, ran))
-        for sent in _block(block, turn.role)
+        for item in _block(block, turn.role)
     ]
+    if turn.role == "tool":
+        sent.sort(key=lambda item: item.get("type") != "tool_result")
+    return sent
 
 
 def _broke_off(block: Block, ran: set[Any]) -> bool:
@@ -229,13 +232,6 @@ def _source(block: Image | Document) -> Item:
 def _said(turn: Turn, blocks: list[Item]) -> Said:
     bare = len(blocks) == 1 and set(blocks[0]) == {"type", "text"} and turn.role == "user"
     return str(blocks[0]["text"]) if bare else blocks
-
-
-def _joined(item: Item, blocks: list[Item]) -> Item:
-    """One message with these blocks too; results stay first."""
-    content = [*item["content"], *blocks]
-    content.sort(key=lambda block: block.get("type") != "tool_result")
-    return {**item, "content": content}
 
 
 def _system(turns: list[Turn]) -> Said | None:

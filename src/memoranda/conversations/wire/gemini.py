@@ -20,7 +20,7 @@ from memoranda.conversations.wire.blocks import (
     text_of,
 )
 from memoranda.conversations.wire.capabilities import GEMINI, Capabilities
-from memoranda.conversations.wire.gemini_parts import Item, spelled, with_bytes
+from memoranda.conversations.wire.gemini_parts import Item, spelled
 from memoranda.conversations.wire.media import media_type_of
 from memoranda.conversations.wire.origins import answer, metadata_of, said
 from memoranda.conversations.wire.plain import Given, plain, plain_list, without
@@ -48,12 +48,6 @@ class Input(NamedTuple):
 
     system_instruction: Item | None
     contents: list[Item]
-
-    def for_sdk(self) -> tuple[Item | None, list[Item]]:
-        """Both as google-genai takes them: with bytes where JSON has base64."""
-        instruction = self.system_instruction
-        contents = [with_bytes(content) for content in self.contents]
-        return (None if instruction is None else with_bytes(instruction)), contents
 
 
 def fresh_call_id() -> str:
@@ -117,15 +111,18 @@ def to_input(messages: Sequence[Message], target: Capabilities = GEMINI) -> Inpu
     calls: dict[str, tuple[ToolCall, bool]] = {}
     system: list[Item] = []
     contents: list[Item] = []
+    answers: list[ToolResult] = []
     for turn in turns:
         if turn.role == "system":
             system += [{"text": block.text} for block in turn.blocks if isinstance(block, Text)]
         elif turn.role == "tool":
             order = list(calls)  # responses without ids are known by their order alone
-            answers = sorted(turn.results, key=lambda block: order.index(block.tool_call_id))
-            parts = [_answer(block, *calls[block.tool_call_id]) for block in answers]
-            if contents and "functionResponse" in contents[-1]["parts"][0]:
-                contents[-1]["parts"] += parts
+            goes_on = bool(contents) and "functionResponse" in contents[-1]["parts"][0]
+            answers = [*(answers if goes_on else []), *turn.results]
+            answers.sort(key=lambda block: order.index(block.tool_call_id))
+            parts = [_answer(block, calls[block.tool_call_id]) for block in answers]
+            if goes_on:
+                contents[-1]["parts"] = parts
             elif parts:
                 contents.append({"role": "user", "parts": parts})
         elif parts := _parts(turn, target):
@@ -270,7 +267,8 @@ def _blob(block: Image | Document) -> Item:
     return {"fileData": {**(rest or {}), **kind, "fileUri": block.url or block.file_id}}
 
 
-def _answer(block: ToolResult, call: ToolCall, own: bool) -> Item:  # noqa: FBT001 - one of a pair
+def _answer(block: ToolResult, asked: tuple[ToolCall, bool]) -> Item:
+    call, own = asked
     named = {} if own and call.extra.get("no_id") else {"id": call.id}
     answered: Item = {**(block.extra.get("answer") or {}), **named, "name": call.name}
     answered["response"] = _response(block)

@@ -18,23 +18,6 @@ def spelled(part: Item) -> Item:
     }
 
 
-def with_bytes(content: Item) -> Item:
-    """The content with bytes where google-genai has them: it takes a text for the bytes themselves."""
-    return {**content, "parts": [_raw(part) for part in content.get("parts") or []]}
-
-
-def _raw(part: Item) -> Item:
-    raw = dict(part)
-    for key, value in part.items():
-        if key in BYTES and isinstance(value, str):
-            raw[key] = base64.b64decode(value)
-        elif key == "inlineData":
-            raw[key] = _raw(value)
-        elif key == "functionResponse" and isinstance(value.get("parts"), list):
-            raw[key] = {**value, "parts": [_raw(inner) for inner in value["parts"]]}
-    return raw
-
-
 def _value(key: str, value: Any) -> Any:
     if key in AS_THEY_ARE:
         return value

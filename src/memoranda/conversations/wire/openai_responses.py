@@ -17,7 +17,7 @@ from memoranda.conversations.wire.blocks import (
 )
 from memoranda.conversations.wire.capabilities import OPENAI_RESPONSES, Capabilities
 from memoranda.conversations.wire.media import data_url, from_data_url
-from memoranda.conversations.wire.origins import answer, metadata_of, said
+from memoranda.conversations.wire.origins import answer, metadata_of, said, storable
 from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, without
 from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
@@ -34,6 +34,7 @@ ANSWERED_BY: Final = {
     "apply_patch_call": "apply_patch_call_output",
 }
 """Items of the provider's own that are refused without the item that answers them."""
+OUTPUTS: Final = {f"{kind}_output" for kind in CALLS}
 OTHER_HALF: Final = ANSWERED_BY | {answer: call for call, answer in ANSWERED_BY.items()}
 TOOLS_SAY: Final = {*ANSWERED_BY.values(), "mcp_approval_response", "tool_search_output"}
 """What a host answers the provider's own items with."""
@@ -41,11 +42,23 @@ PARTS: Final = {"input_text", "input_image", "input_file"}
 
 
 def from_response(response: Given) -> list[Message]:
-    """Keep one response as one message of the assistant's, its items in their order."""
+    """Keep one response as a message of the assistant's, its items in their order.
+
+    Where it holds the output of a call as well, that is a tool's message between two of the assistant's.
+    """
     body = plain(response)
     reason = (body.get("incomplete_details") or {}).get("reason") or body.get("status")
     about = metadata_of(PROVIDER, body, response_id=body.get("id"), finish_reason=reason)
-    return [answer([b for item in plain_parts(response, "output") for b in blocks_of(item)], about)]
+    kept: list[Message] = []
+    for item in plain_parts(response, "output"):
+        if item.get("type") in OUTPUTS:
+            kept.append(said("tool", [_result(item).plain()], PROVIDER))
+        else:
+            kept.append(answer(blocks_of(item), {"provider": PROVIDER}))
+        _join(kept)
+    if not kept or kept[-1].role == "tool":
+        kept.append(answer([], {}))
+    return [*kept[:-1], kept[-1].model_copy(update={"metadata": storable(about)})]
 
 
 def from_input(items: str | Iterable[Given]) -> list[Message]:
@@ -128,7 +141,7 @@ def _texts(item: Item) -> list[Block]:
 def _said(turn: Turn) -> list[tuple[Item, bool]]:
     """Each item with whether it is whole: one that broke off is no item of the provider's."""
     items: list[tuple[Item, bool]] = []
-    for block in turn.blocks:
+    for block in _loosened(turn.blocks):
         match block:
             case Text(extra={"same_item": True}) if items and "content" in items[-1][0]:
                 items[-1][0]["content"].append(_text_part(block))
@@ -138,11 +151,35 @@ def _said(turn: Turn) -> list[tuple[Item, bool]]:
                 items.append(({**without(item, "role"), "type": "reasoning"}, not block.stopped))
             case ToolCall():
                 items.append((_call(block), not block.stopped))
-            case Opaque() if block.data.get("type") not in CALLS:
+            case Opaque() if str(block.data.get("type") or "") not in {"", *OUTPUTS, *CALLS}:
                 items.append((block.data, True))
             case _:
                 pass  # nothing that an assistant of this provider's says
     return items
+
+
+def _loosened(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks, where an item that broke off is no item any more: its id would ask for its reasoning."""
+    kept: list[Block] = []
+    for block in blocks:
+        if not isinstance(block, Text | ToolCall) or not block.stopped:
+            kept.append(block)
+        elif isinstance(block, ToolCall):
+            custom = {"custom": True} if block.extra.get("custom") else {}
+            kept.append(block.model_copy(update={"extra": custom}))
+        else:
+            kept.append(_one_text(block, kept))
+    return kept
+
+
+def _one_text(block: Text, before: list[Block]) -> Text:
+    """The text with those before it that are of the same item, which are taken out of `before`."""
+    said = [block.text]
+    while block.extra.get("same_item") and before and isinstance(before[-1], Text):
+        block = before[-1]
+        said.insert(0, block.text)
+        before.pop()
+    return Text(text="".join(said), stopped=True)
 
 
 def _message(block: Text) -> Item:
@@ -248,7 +285,7 @@ def _file(part: Item) -> Shown:
 
 
 def _result(item: Item) -> Block:
-    if item.get("type") not in {"function_call_output", "custom_tool_call_output"}:
+    if item.get("type") not in OUTPUTS:
         return Opaque(provider=PROVIDER, data=item)
     output = item.get("output")
     content = output if isinstance(output, str) else [_shown(part) for part in output or []]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from memoranda.conversations.wire.capabilities import Capabilities, Wire, capabilities_of
-from memoranda.conversations.wire.openai_responses import CALLS, OTHER_HALF
+from memoranda.conversations.wire.openai_responses import CALLS, OTHER_HALF, OUTPUTS
 
-CALL_ITEMS: Final = {*CALLS, *(f"{kind}_output" for kind in CALLS)}
+CALL_ITEMS: Final = {*CALLS, *OUTPUTS}
 
 Item = Mapping[str, Any]
 Faults = Iterator[str]

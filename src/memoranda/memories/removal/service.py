@@ -88,6 +88,7 @@ class Removal:
     async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
         """Purge every memory and proposal that is for this user, with what they were moved from.
 
+        The user's conversations and section of the dossier go too, and are not among what quotes it.
         What the user wrote for others stays, and so does a memory that was moved to others as
         long as it lives there; what was forgotten there since, or went on elsewhere, goes. A
         memory that once moved to the user goes as a whole, also where its attribute was used

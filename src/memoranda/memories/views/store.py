@@ -1,7 +1,7 @@
 """The SQL of what people and runs read of memories: one by its id, lists, histories, counts."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
@@ -105,6 +105,10 @@ class Wanted(NamedTuple):
     oldest_first: bool = False
     as_of: datetime | None = None
     unused_only: bool = False
+
+    def has_tag_of(self, tags: Sequence[str]) -> bool:
+        """Whether one of these is wanted, or no tag in particular is."""
+        return not self.tags or not set(self.tags).isdisjoint(tags)
 
 
 # What is over is not shown as if it could come back, until the night takes it away.

@@ -143,6 +143,7 @@ class PostgresBackend(Backend):
     def lock_schema(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})")
         postgres_schema.refuse_closed_schema(connection)
+        postgres_schema.show_rows(connection)
         postgres_vectors.need_pgvector(connection)
 
     @staticmethod

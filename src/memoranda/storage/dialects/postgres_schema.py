@@ -36,6 +36,11 @@ WHERE relname = ANY(%s) AND (
 )
 """
 
+_FORCED: Final = """
+SELECT quote_ident(relname) FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relforcerowsecurity AND relname = ANY(%s)
+"""
+
 _HOW_TO: Final = """\
 The PostgreSQL role {role!r} could look past row-level security ({why}), so Memoranda does not start with it. \
 Make a role that can't, and give it the database:
@@ -62,6 +67,16 @@ def refuse_closed_schema(connection: Connection) -> None:
         raise StorageUnavailable(
             _HOW_TO_LET_IN.format(role=role, database=database, schema=schema or "public")
         )
+
+
+def show_rows(connection: Connection) -> None:
+    """Let a migration, which is of no organization, see the rows of all; what follows it hides them again.
+
+    All in its one transaction, so that nobody else ever sees more than before.
+    """
+    forced = connection.exec_driver_sql(_FORCED, (list(METADATA.tables),))
+    for (table,) in forced.all():
+        connection.exec_driver_sql(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
 
 
 def refuse_unsafe_role(connection: psycopg.Connection[tuple[Any, ...]]) -> None:

@@ -37,9 +37,11 @@ conversation_compactions = table(
     count_column("messages"),
     count_column("tokens_before"),
     count_column("tokens_after"),
-    # The list up to the boundary as it was and as it became, by its length and its digest.
+    # The list up to the boundary by its length and its digest: as it was, as a run was given it, as it became.
     count_column("source_length"),
     Column("source_digest", String(), nullable=False),
+    count_column("loaded_length"),
+    Column("loaded_digest", String(), nullable=False),
     count_column("result_length"),
     Column("result_digest", String(), nullable=False),
     time_column("created_at"),

@@ -26,7 +26,7 @@ from memoranda.words.errors import Invalid
 from memoranda.words.shape import misshapen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from memoranda.conversations.models import LoadedConversation, Message, StoredMessage
 
@@ -277,7 +277,7 @@ def _loaded(loaded: "LoadedConversation") -> "Iterable[Any]":
     yield from listed(("role", "~message"), rows, empty="Nothing was said.")
 
 
-def _drawn(head: dict[str, object], messages: "Sequence[StoredMessage]") -> "Iterable[Any]":
+def _drawn(head: "Mapping[str, object]", messages: "Sequence[StoredMessage]") -> "Iterable[Any]":
     yield card(head)
     rows = [
         (each.position, each.role, "pinned" if each.pinned else "", _plain(each.content))

@@ -10,7 +10,6 @@ from memoranda.surfaces.cli.files import (
     Name,
     Said,
     changes,
-    of,
     text_in,
     told_how_to_go_on,
     written,
@@ -92,7 +91,7 @@ async def propose(
 ) -> Answer:
     """Propose what a file is to say: it waits until it is applied."""
     body = text_in(file, empty=empty)
-    with told_how_to_go_on(f"memoranda files propose {name} {file}{of(agent)}", name, agent):
+    with told_how_to_go_on(("propose", name, file), name, agent):
         read = expected_hash or (await at.memoranda.files.get(at.who, name, agent=agent)).hash
         made = await at.memoranda.file_proposals.propose(at.who, name, body, read, agent=agent)
     return _shown(made)

@@ -1,5 +1,6 @@
 """`memoranda files`: what every run should know, what agents note for themselves, and what files said before."""
 
+import shlex
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -104,7 +105,7 @@ async def edit(
 ) -> Answer:
     """Write a file from a file or standard input, byte for byte. What it said is kept as a revision."""
     body = text_in(file, empty=empty)
-    with told_how_to_go_on(f"memoranda files edit {name} {file}{of(agent)}", name, agent):
+    with told_how_to_go_on(("edit", name, file), name, agent):
         read = expected_hash or (await at.memoranda.files.get(at.who, name, agent=agent)).hash
         return written(await at.memoranda.files.write(at.who, name, body, read, agent=agent))
 
@@ -153,7 +154,7 @@ async def restore(
     expected_hash: Read = None,
 ) -> Answer:
     """Write again what a revision said, as a new revision. What it says now is kept."""
-    with told_how_to_go_on(f"memoranda files restore {name} {number}{of(agent)}", name, agent):
+    with told_how_to_go_on(("restore", name, str(number)), name, agent):
         restored = await at.memoranda.files.restore(
             at.who, name, number, agent=agent, expected_hash=expected_hash
         )
@@ -213,30 +214,34 @@ def text_in(file: str, *, empty: bool) -> str:
     return text
 
 
-def of(agent: str | None) -> str:
-    """The option that names an agent, as a command line goes on with it."""
-    return "" if agent is None else f" --agent {agent}"
-
-
 @contextmanager
-def told_how_to_go_on(command: str, name: str, agent: str | None) -> "Iterator[None]":
-    """Let a refusal say with which command a person goes on: over what a file says now, or of whose file."""
+def told_how_to_go_on(words: "Sequence[str]", name: str, agent: str | None) -> "Iterator[None]":
+    """Let a refusal say with which command a person goes on: over what a file says now, or of whose file.
+
+    `words` are the command's own, as they came.
+    """
     from memoranda.files.errors import FileChanged, UnknownFile
     from memoranda.files.models import AgentFile
 
     try:
         yield
     except FileChanged as changed:
-        now = changed.details["current_hash"]
+        now = str(changed.details["current_hash"])
+        whose = () if agent is None else ("--agent", agent)
         changed.message += (
-            f" It has the hash {now} now. See what it says: `memoranda files show {name}{of(agent)}`. "
-            f"Then write over that: `{command} --expected-hash {now}`."
+            f" It has the hash {now} now. See what it says: {_command('show', name, *whose)}. "
+            f"Then write over that: {_command(*words, *whose, '--expected-hash', now)}."
         )
         raise
     except UnknownFile as unknown:
         if agent is None and name in set(AgentFile):
-            unknown.message += f" Say which agent's: `{command} --agent AGENT`."
+            unknown.message += f" Say which agent's: {_command(*words, '--agent', 'AGENT')}."
         raise
+
+
+def _command(*words: str) -> str:
+    """A command of this group as a shell takes it, whatever the words hold."""
+    return f"`{shlex.join(('memoranda', 'files', *words))}`"
 
 
 def changes(diff: str) -> "Iterable[Text]":

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 import typer
@@ -221,12 +221,12 @@ def _ended(sources: "list[Source]", refusals: "list[Refusal]") -> Answer:
     shown += [
         {"file": file, "status": "not added", "reason": error.message} for file, error in refusals
     ]
-    told = [
+    told: list[Any] = [
         exits.problem(error) | {"file": file, "status": "not added"} for file, error in refusals
     ]
-    several = len(shown) > 1
+    alone = sources[0] if len(shown) == 1 else None
     return Answer(
-        [*sources, *told] if several else sources[0],
+        alone or [*sources, *told],
         lambda: [card(each) for each in shown],
         exits.UNSUCCESSFUL if failed else exits.DONE,
     )

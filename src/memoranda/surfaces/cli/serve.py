@@ -113,9 +113,9 @@ async def _served(choices: Choices, settings: "Settings", listening: socket.sock
         # after, ours does what is asked, so that the product is always closed.
         with _on_stop(lambda: setattr(server, "should_exit", True)):
             url = _url(listening)
-            about = {"url": url, "database": shown(settings.db)}
-            about["mcp"] = f"{url}{MCP_PATH}" if beside else None
-            told = [f"Serving {url} from {about['database']}", *absent.values(), f"{_KEY} {_STOP}"]
+            database, mcp_url = shown(settings.db), f"{url}{MCP_PATH}" if beside else None
+            about = {"url": url, "database": database, "mcp": mcp_url}
+            told = [f"Serving {url} from {database}", *absent.values(), f"{_KEY} {_STOP}"]
             _announce(choices, about, "\n".join(told))
             await server.serve(sockets=[listening])
 

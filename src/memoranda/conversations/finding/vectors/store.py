@@ -24,7 +24,7 @@ from memoranda.storage.signals import CONVERSATION_VECTORS, signal
 from memoranda.storage.tables import conversation_segments
 
 TRIES: Final = 3
-"""After so many failures, what could not be embedded is found by its words alone."""
+"""At the last of so many tries, what can't be embedded gets a vector that is near nothing."""
 PAUSES: Final = (timedelta(minutes=1), timedelta(minutes=10))
 TRIED: Final = 8
 
@@ -76,7 +76,6 @@ GIVE_BACK: Final = (
     .values(
         failures=bindparam("tried"),
         retry_at=bindparam("later"),
-        lacks=bindparam("still_lacks"),
         lease_owner=None,
         lease_until=None,
     )
@@ -162,11 +161,11 @@ def keep(tx: Transaction, made: Making, rows: NDArray[np.float32]) -> bool:
 
 
 def give_back(tx: Transaction, made: Making, *, failed: bool) -> None:
-    """Let a segment be tried again: later where it failed, and no more after the last try."""
+    """Let a segment be tried again, later where it failed."""
     tried = made.failures + failed
-    later = tx.now + PAUSES[tried - 1] if failed and tried <= len(PAUSES) else None
+    later = tx.now + PAUSES[min(tried, len(PAUSES)) - 1] if failed else None
     of = {"segment": made.segment_id, "worker": made.worker_id}
-    tx.run(GIVE_BACK, tried=tried, later=later, still_lacks=tried < TRIES, **of)
+    tx.run(GIVE_BACK, tried=tried, later=later, **of)
 
 
 class _Said:

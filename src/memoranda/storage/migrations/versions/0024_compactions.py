@@ -45,6 +45,8 @@ def _compactions() -> None:
         sa.Column("tokens_after", sa.Integer(), server_default="0", nullable=False),
         sa.Column("source_length", sa.Integer(), server_default="0", nullable=False),
         sa.Column("source_digest", sa.String(), nullable=False),
+        sa.Column("loaded_length", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("loaded_digest", sa.String(), nullable=False),
         sa.Column("result_length", sa.Integer(), server_default="0", nullable=False),
         sa.Column("result_digest", sa.String(), nullable=False),
         sa.Column("created_at", UtcTime(), nullable=False),
