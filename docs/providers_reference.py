@@ -64,6 +64,9 @@ that name, and what came from it (`from_response(..., provider="its-name")`) is 
 `valid.check_request(provider, request)` lists what the provider is known to refuse: calls without results and
 results without calls, roles out of order, empty content, ids and names that it does not take. Whether
 a signature or a file is still good, only the provider knows.
+
+What is said here is held to the SDKs' own types and to what the SDKs themselves would send, and the rules are
+the published ones; the services themselves are not asked by any test.
 """
 
 

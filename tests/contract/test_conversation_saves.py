@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import update
 
+from memoranda.access.models import Principal
 from memoranda.conversations import preparing, store
 from memoranda.conversations.digests import chains, digest_of
 from memoranda.conversations.errors import (
@@ -349,6 +350,21 @@ async def test_followers_are_told_of_changes_and_of_no_word_that_was_said(
     ]
     assert "secret" not in repr(page)
     assert "support" not in repr(page)
+
+
+async def test_a_change_is_told_to_those_alone_who_may_read_the_conversation(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    scout, anna = acme.key_of(acme.scout), acme.member(acme.anna)
+    await talks.save(scout, KEY, said("of no user"), fence=0)
+    await talks.save(anna, KEY, said("mine"), fence=0)
+
+    async def heard(who: Principal) -> int:
+        page = await Events(storage).page(who, 0)
+        return len([each for each in page.items if each.type == "conversation.updated"])
+
+    everybody = (acme.owner, acme.reader, anna, acme.member(acme.ben), scout)
+    assert [await heard(who) for who in everybody] == [2, 2, 1, 0, 1]
 
 
 async def test_what_was_the_last_at_a_past_time_stays_so_whatever_is_saved_since(

@@ -99,3 +99,19 @@ async def test_what_is_no_place_of_a_database_is_refused_when_it_is_opened() -> 
     with pytest.raises(MemorandaError, match="url must be a text or None"):
         async with Memoranda.open(5):  # type: ignore[arg-type] # that is the point
             raise AssertionError("It was opened.")
+
+
+async def test_whatever_a_model_calls_is_answered_and_no_slip_of_the_program(
+    database_url: str,
+) -> None:
+    names: list[Any] = [None, 3, ["remember"], {"name": "remember"}, "nothing"]
+    async with Memoranda.open(database_url) as memoranda:
+        for name in names:
+            done = await memoranda.tools.call(memoranda.owner, name, {})
+            assert done.refusal is not None
+            assert done.refusal.code == "unknown_tool"
+        wrong: list[Any] = [None, [], "text", {"content": 5}]
+        for arguments in wrong:
+            done = await memoranda.tools.call(memoranda.owner, "remember", arguments)
+            assert done.refusal is not None
+            assert done.refusal.code == "invalid_input"

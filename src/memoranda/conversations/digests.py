@@ -21,8 +21,17 @@ def digest_of(message: Message) -> str:
 
 
 def digest(role: str, content: str, metadata: str) -> str:
-    """The digest of a message as it is written: neither a role nor JSON holds a line break, so none is another's."""
-    return sha256(f"{role}\n{content}\n{metadata}".encode()).hexdigest()
+    """The digest of a message as it is written."""
+    return measured(role, content, metadata)[0]
+
+
+def measured(role: str, content: str, metadata: str) -> tuple[str, int]:
+    """The digest of a message as it is written, and its bytes.
+
+    Neither a role nor JSON holds a line break, so that no message is written as another.
+    """
+    text = f"{role}\n{content}\n{metadata}".encode()
+    return sha256(text).hexdigest(), len(text) - 2
 
 
 def chain_after(chain: str, digest: str) -> str:

@@ -9,7 +9,7 @@ from memoranda.conversations.content import (
     written,
     written_metadata,
 )
-from memoranda.conversations.digests import digest
+from memoranda.conversations.digests import measured
 from memoranda.conversations.errors import too_large
 from memoranda.conversations.models import Message
 from memoranda.conversations.rows.store import Written
@@ -66,11 +66,5 @@ def _write(field: str, message: Message) -> Written:
     if message.metadata:
         check_metadata(f"{field}.metadata", message.metadata)
     content, metadata = written(message.content), written_metadata(message.metadata)
-    return Written(
-        role=message.role,
-        content=content,
-        metadata=metadata,
-        pinned=message.pinned,
-        bytes=len(message.role) + len(content.encode()) + len(metadata.encode()),
-        digest=digest(message.role, content, metadata),
-    )
+    digest, size = measured(message.role, content, metadata)
+    return Written(message.role, content, metadata, message.pinned, size, digest)

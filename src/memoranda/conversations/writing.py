@@ -141,12 +141,13 @@ def begin(
 ) -> Conversation | Taken:
     """Make an empty conversation, unless another one has that key already."""
     if key is None:
-        return create(tx, _blank(tx, None, subject, generation))
-    generations.lock(tx, key.workflow_id)
-    taken = rows.hold_key(tx, key)
-    if taken is not None:
-        return Taken(taken.conversation)
-    made = _make(tx, key, subject).conversation
+        made = create(tx, _blank(tx, None, subject, generation))
+    else:
+        generations.lock(tx, key.workflow_id)
+        taken = rows.hold_key(tx, key)
+        if taken is not None:
+            return Taken(taken.conversation)
+        made = _make(tx, key, subject).conversation
     rows.changed(tx, made, "created")
     return made
 

@@ -84,7 +84,7 @@ class ToolInvoker:
     async def call(
         self,
         who: Principal,
-        name: str,
+        name: object,
         arguments: object,
         *,
         key: str | None = None,
@@ -102,12 +102,12 @@ class ToolInvoker:
                 "This tool broke, and nothing was changed. Trying it again will hardly help; go on without it."
             )
             return ToolResult(tool=_named(name), answer=None, refusal=_refusal(failed))
-        return ToolResult(tool=name, answer=answer, refusal=None, replayed=replayed)
+        return ToolResult(tool=_named(name), answer=answer, refusal=None, replayed=replayed)
 
     async def invoke(
         self,
         who: Principal,
-        name: str,
+        name: object,
         arguments: object,
         *,
         key: str | None = None,
@@ -165,7 +165,7 @@ class ToolInvoker:
     async def _invoke(
         self,
         attempt: Attempt,
-        name: str,
+        name: object,
         arguments: object,
         key: str | None,
         span: Span,

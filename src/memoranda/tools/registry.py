@@ -53,7 +53,7 @@ class ToolRegistry:
             return list(self)
         return [tool for tool in self if tool.in_spaces and tool.name in who.space.tools]
 
-    def tool_for(self, who: Principal, name: str) -> Tool:
+    def tool_for(self, who: Principal, name: object) -> Tool:
         """`tool`, where one that is not this caller's is answered like one that is not there."""
         found = self.find(name)
         reachable = self.within_reach(who)

@@ -185,7 +185,7 @@ def test_a_result_goes_to_the_latest_call_of_an_id_that_is_used_twice() -> None:
 def test_results_stand_before_whatever_else_a_tool_gave() -> None:
     shown = {"type": "search_result", "source": "s", "title": "t", "content": []}
     opaque = {"type": "opaque", "provider": "anthropic", "data": shown}
-    answered = result().content[0]
+    answered: dict[str, Any] = {"type": "tool_result", "tool_call_id": "call_1", "content": "x"}
     mixed = Message(role="tool", content=[opaque, answered], metadata={"provider": "anthropic"})
     sent = anthropic.to_input([GO_ON, said(call()), mixed, GO_ON]).messages
     kinds = [block["type"] for block in sent[2]["content"]]

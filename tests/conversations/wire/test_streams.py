@@ -279,6 +279,13 @@ def test_a_part_with_a_signature_stays_a_part_of_its_own() -> None:
     ]
 
 
+def test_two_signed_parts_stay_two() -> None:
+    signed = {"text": "a", "thoughtSignature": SIGNATURE}
+    [message] = stored(gemini.from_stream([piece(signed), piece(signed, finishReason="STOP")]))
+    sent = build_request("gemini", [GO_ON, message])["contents"][1]["parts"]
+    assert sent == [signed, signed]
+
+
 def test_a_search_that_was_stopped_before_its_result_is_kept_and_not_sent() -> None:
     begun = next(at for at, event in enumerate(ANTHROPIC) if "web_search_tool" in str(event))
     [message] = stored(anthropic.from_stream(ANTHROPIC[:begun]))

@@ -148,6 +148,20 @@ async def test_what_a_file_said_is_listed_read_and_restored(house: House) -> Non
         assert code(answer) == (422, "invalid_input")
 
 
+async def test_a_write_answers_how_much_of_the_file_arrives(house: House) -> None:
+    long = "A line that takes its room.\n" * 400
+    for path in (VOICE, f"/v1/agents/{house.rows.agent}/files/NOTES.md"):
+        read = (await house.owner.get(path)).json()["hash"]
+        written = (await put(house.owner, path, long, read)).json()
+        report = (await house.owner.get(f"{path}/load-report")).json()
+        assert written["load"] | {"measured_at": None} == report | {"measured_at": None}
+        assert (written["load"]["hash"], written["load"]["revision"]) == (
+            written["hash"],
+            written["revision"],
+        )
+        assert written["load"]["skipped_chars"] > 0
+
+
 async def test_an_agents_notes_are_written_listed_and_restored_like_any_file(house: House) -> None:
     notes = f"/v1/agents/{house.rows.agent}/files/NOTES.md"
     read = (await house.owner.get(notes)).json()

@@ -289,7 +289,7 @@ STEPS: dict[str, list[Step]] = {
         get("/v1/memories", EVERYBODY),
         get("/v1/memories?status=forgotten", EVERYBODY),
         get("/v1/memories?pinned_only=true&oldest_first=true", EVERYBODY),
-        get("/v1/memories?as_of=2026-01-01T00:00:00Z", EVERYBODY),
+        get("/v1/memories?as_of=2026-01-01T00:00:00Z", PEOPLE | READERS),
     ],
     "POST /v1/memories/search": [
         post("/v1/memories/search", EVERYBODY, lambda _: {"query": "memory"}),

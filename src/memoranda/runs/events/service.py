@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.access.models import Principal, Role
-from memoranda.access.roles import Permission, organization_for, subject_of
+from memoranda.access.roles import Permission, organization_for, sees, subject_of
 from memoranda.runs.events import store
 from memoranda.runs.events.feed import Feed
 from memoranda.runs.events.models import Event, EventPage, Mark, Reset, Stretch
@@ -21,6 +21,8 @@ AT_ONCE: Final = 100
 """Events that are read at once for somebody who follows."""
 KEPT_FOR: Final = timedelta(days=30)
 PRUNED_AT_ONCE: Final = 1_000
+_OWN_ALONE: Final = {"conversation.updated"}
+"""Of what is of no user, no member may know: it is not everybody's."""
 _ALL_OF_IT: Final = {Role.OWNER, Role.READ_ONLY}
 
 
@@ -148,9 +150,13 @@ class Events:
 
 
 def hears(who: Principal, event: Event) -> bool:
-    """Whether `who` may know of a change of what is for that user and agent: as for memories."""
+    """Whether `who` may know of a change of what is for that user and agent: as for memories, and of
+    conversations its own alone.
+    """
     if who.role in _ALL_OF_IT:
         return True
+    if event.type in _OWN_ALONE:
+        return sees(who, user_id=event.user_id, agent_id=event.agent_id)
     subject = subject_of(who)
     return event.user_id in {None, subject.user_id} and (
         subject.agent_id is None or event.agent_id in {None, subject.agent_id}

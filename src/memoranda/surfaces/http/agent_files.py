@@ -29,6 +29,8 @@ from memoranda.surfaces.http.files import (
     MaybeHash,
     Most,
     Revision,
+    WrittenFile,
+    with_load,
 )
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Listing
@@ -60,10 +62,10 @@ async def get_agent_file(agent: str, name: str, who: Caller, product: Product) -
 @counted(Rate.FILE_WRITES)
 async def write_agent_file(
     agent: str, name: str, body: FileToWrite, who: Caller, product: Product
-) -> FileSummary:
+) -> WrittenFile:
     """Write an agent's file over what was read. An agent's own key writes its NOTES.md alone."""
     written = await product.files.write(who, name, body.body, body.expected_hash, agent=agent)
-    return written.summary()
+    return await with_load(product, who, written)
 
 
 @routes.get("/{name}/revisions")

@@ -6,7 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from fastapi import Body as FromBody
 
+from memoranda.access.models import Principal
 from memoranda.access.rates.service import Rate
+from memoranda.app import Memoranda
 from memoranda.files.errors import (
     AlwaysLoadedFull,
     FileChanged,
@@ -28,6 +30,7 @@ from memoranda.files.models import (
     RevisionText,
 )
 from memoranda.files.service import MOST_LISTED
+from memoranda.instructions.models import FileReport
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing, Moment
@@ -60,6 +63,12 @@ class FileToPropose(FileToWrite):
     conversation_id: UUID | None = None
 
 
+class WrittenFile(FileSummary):
+    """A file that was just written, and how much of it reaches agents by now."""
+
+    load: FileReport
+
+
 class HashRead(Body):
     """The hash of what the file said when it was read, where it is to be held to that."""
 
@@ -73,6 +82,12 @@ class ModeToSet(Body):
 
 
 MaybeHash = Annotated[HashRead, FromBody(default_factory=HashRead)]
+
+
+async def with_load(product: Memoranda, who: Principal, written: ContextFile) -> WrittenFile:
+    """What a write answers: an editor needs no second call to show what is skipped."""
+    load = await product.load_meter.file(who, written.name, agent=written.agent_id)
+    return WrittenFile(**dict(written.summary()), load=load)
 
 
 @routes.get("/context-files")
@@ -95,9 +110,10 @@ async def get_context_file(slug: str, who: Caller, product: Product) -> ContextF
 @counted(Rate.FILE_WRITES)
 async def write_context_file(
     slug: str, body: FileToWrite, who: Caller, product: Product
-) -> FileSummary:
+) -> WrittenFile:
     """Write a file over what was read; what it said is kept as a revision."""
-    return (await product.files.write(who, slug, body.body, body.expected_hash)).summary()
+    written = await product.files.write(who, slug, body.body, body.expected_hash)
+    return await with_load(product, who, written)
 
 
 @routes.patch("/context-files/{slug}/load-mode")
