@@ -13,9 +13,10 @@ from memoranda.conversations.compaction.service import Compactions, NothingToCom
 from memoranda.conversations.models import ConversationKey
 from memoranda.conversations.rows import store as rows
 from memoranda.conversations.service import Conversations
+from memoranda.conversations.usage.models import CallUsage
 from memoranda.storage import Storage
 from memoranda.words.errors import Invalid, NotFound, ReadOnly, Unavailable
-from tests.contract.talking_house import Scripted, Talk, bare, says, turn
+from tests.contract.talking_house import USED, Scripted, Talk, bare, says, turn
 from tests.contract.tenants import Tenant, new_tenant
 
 
@@ -187,6 +188,32 @@ async def test_a_failure_is_recorded_and_leaves_everything_as_it_was(
     attempts = await talk.compactions().attempts(talk.who, talk.id)
     assert [each.status for each in attempts.items] == ["failed"] * 5
     assert await talk.archived() == []
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        CallUsage(provider="acme\0", model="m"),
+        CallUsage(provider="acme", model="\ud800"),
+        CallUsage(provider=" ", model="m"),
+        CallUsage(provider="acme", model="m" * 100_000),
+        CallUsage(provider="acme", model="m", call_id="\0"),
+        USED.model_copy(update={"input_tokens": -1}),
+        USED.model_copy(update={"output_tokens": 2**70}),
+        USED.model_copy(update={"cost_micros": 0.5}),
+        {"input_tokens": 3},
+        "12 tokens",
+    ],
+)
+async def test_a_summary_whose_use_can_not_be_counted_is_a_failure_like_any_other(
+    talk: Talk, used: Any
+) -> None:
+    before = [*await talk.active()]
+    done = await talk.compactions(Scripted(usage=used)).compact(talk.who, talk.id)
+    assert done.status == "failed"
+    assert str(done.reason).startswith("What the summarizer used can't be counted: ")
+    assert [*await talk.active()] == before
+    assert (await talk.talks.usage.of(talk.who, talk.id)).calls == 0
 
 
 async def test_what_has_changed_meanwhile_is_not_summed_up(talk: Talk, acme: Tenant) -> None:

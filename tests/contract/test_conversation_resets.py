@@ -199,6 +199,35 @@ async def test_a_reset_goes_past_generations_that_a_host_began_by_itself(
     assert (await talks.resets.reset(acme.owner, "support")).generation == 9
 
 
+@pytest.mark.parametrize("workflow", ["reset", "purge_workflow"])
+async def test_what_was_purged_in_a_generation_that_is_still_to_come_is_made_again_by_no_late_save(
+    talks: Conversations, storage: Storage, acme: Tenant, workflow: str
+) -> None:
+    key = KEY.model_copy(update={"generation": 5})
+    await begun(talks, acme.owner, "a", key=key)
+    before = await talks.load(acme.owner, key)
+    assert before.conversation is not None
+    await talks.resets.purge(acme.owner, before.conversation.id)
+    await getattr(talks.resets, workflow)(acme.owner, "support")
+    with pytest.raises(LateSave):
+        await talks.save(acme.owner, key, [*before.messages, *said("late")], fence=before.fence)
+    assert await kept(storage, acme) == (0, 0)
+    await begun(talks, acme.owner, "new", key=key)
+    assert await texts(talks, acme.owner, key) == ["new"]
+
+
+async def test_a_clear_for_an_older_generation_is_refused_whether_it_had_a_conversation_or_not(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    await begun(talks, acme.owner, "a")
+    await talks.resets.reset(acme.owner, "support")
+    for agent in (None, acme.scout.id):
+        with pytest.raises(OlderGeneration) as refused:
+            await talks.clear(acme.owner, KEY.model_copy(update={"agent_id": agent}))
+        assert refused.value.details["generation"] == 2
+    assert await read(storage, acme, select(conversation_fences.c.fence)) == []
+
+
 async def test_each_space_of_a_workflow_is_kept_or_cleared_as_its_policy_says(
     memoranda: Memoranda,
 ) -> None:

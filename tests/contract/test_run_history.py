@@ -351,3 +351,18 @@ async def test_of_anothers_run_nothing_is_told_but_what_history_tells(
         with pytest.raises(NotFound):
             await looking
     assert run.id not in [each.id for each in (await memoranda.runs.page(anna)).items]
+
+
+async def test_looking_back_from_the_first_days_of_the_calendar_finds_no_run(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    run = await done(memoranda, acme, DEAL, user_id=acme.user.id)
+    subject = ContextSubject(organization_id=acme.id, user_id=acme.user.id)
+    earlier = RunHistory(memoranda.storage).earlier
+    for then, found in (
+        (datetime(1, 1, 1, tzinfo=UTC), []),
+        (datetime(1970, 1, 1, tzinfo=UTC), []),
+        (run.created_at, [run.id]),
+    ):
+        past = await earlier(subject, [DEAL], lookback=timedelta(days=30), limit=5, as_of=then)
+        assert [each.id for each in past] == found

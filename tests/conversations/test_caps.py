@@ -81,6 +81,18 @@ def test_a_second_and_narrower_cut_tells_what_both_left_out() -> None:
     assert content.count("[…") == 1
 
 
+@pytest.mark.parametrize("claimed", ["0", "1", "90", "999999999999999999"])
+def test_a_note_that_a_tool_wrote_itself_makes_no_result_longer_than_the_limit(
+    claimed: str,
+) -> None:
+    note = f"\n[… {claimed} of {claimed} characters left out. Ask for less.]"
+    once = cap_results([answering(result("a", "x" * 2_000 + note))], 400)
+    content = only(once)["content"]
+    assert len(content) <= 400
+    assert "[… -" not in content
+    assert cap_results(once, 400) is once
+
+
 def test_texts_of_one_result_count_together_and_pictures_stay() -> None:
     image = {"type": "image", "media_type": "image/png", "data": "aGk=" * 500}
     parts = [{"type": "text", "text": "x" * 400}, image, {"type": "text", "text": "y" * 400}]

@@ -97,6 +97,27 @@ def test_a_result_that_came_late_is_moved_to_its_call() -> None:
     ]
 
 
+@pytest.mark.parametrize("there", [(), (result("a"),)])
+@pytest.mark.parametrize("also", ["gone", "b", "a"])
+def test_what_a_user_says_beside_a_result_that_nobody_asked_for_comes_after_all_answers(
+    there: tuple[Any, ...], also: str
+) -> None:
+    words = {"type": "text", "text": "never mind"}
+    beside = Message(role="user", content=[result("gone"), words, result(also), result("gone")])
+    messages = [asking(call("a"), call("b")), *map(answering, there), beside]
+    found = closed(messages)
+    said = [
+        block.get("text") or block.get("tool_call_id")
+        for each in found[1:]
+        for block in blocks(each)
+    ]
+    assert sorted(each for each in said if each != "never mind") == ["a", "b"]
+    assert found[0] is messages[0]
+    if also == "gone":
+        assert found[-1] == Message(role="user", content=[words])
+    assert closed(found) is found
+
+
 def test_an_id_that_is_used_again_is_another_call() -> None:
     messages = [
         asking(call("call_0")),

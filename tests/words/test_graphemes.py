@@ -1,5 +1,7 @@
 """A cut never falls inside of what a reader takes for one character."""
 
+from time import process_time
+
 import pytest
 import regex
 from hypothesis import given
@@ -69,3 +71,13 @@ def test_a_text_of_one_grapheme_alone_has_no_place_to_be_cut() -> None:
     text = "a" + "\u0301" * 50_000
     assert boundary_before(text, 40_000) == 0
     assert boundary_after(text, 1) == len(text)
+
+
+@pytest.mark.parametrize("piece", ["🇫", "👩\u200d", "\u0301", "\u0600", "क्", "\u1100", "\r"])
+def test_a_long_text_without_letters_is_cut_as_quickly_as_any_other(piece: str) -> None:
+    text = piece * (60_000 // len(piece))
+    began = process_time()
+    for at in (0, 1, 31, 32, 33, 50_001, len(text)):
+        assert boundary_before(text, at) <= at <= boundary_after(text, at)
+    # Some hundredths of a second; when each was counted from the beginning, many.
+    assert process_time() - began < 4

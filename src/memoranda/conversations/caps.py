@@ -58,8 +58,9 @@ def cut_text(text: str, limit: int) -> str:
     What an earlier cut left out counts as left out here too.
     """
     earlier = _NOTE.search(text)
-    whole = int(earlier[2]) if earlier else len(text)
     body = text[: earlier.start()] if earlier else text
+    # A tool may write such a note itself: no text had fewer characters than are there.
+    whole = max(int(earlier[2]), len(body)) if earlier else len(text)
     note = _note(whole, whole)
     kept = boundary_before(body, max(limit - len(note), 0))
     return body[:kept] + _note(whole - kept, whole)

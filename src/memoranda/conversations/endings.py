@@ -4,8 +4,9 @@ Every function answers the same list object where it has nothing to change.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
 
 from memoranda.conversations.calls import (
     RESULT,
@@ -85,7 +86,8 @@ def _missing(messages: Sequence[Message], answer: str) -> Iterator[tuple[int, li
             place += 1
             continue
         after = _end_of(messages, place, lambda each: each.role == "assistant")
-        end = _end_of(messages, after, gives_results)
+        open_calls = Counter(call.id for each in messages[place:after] for call in calls_of(each))
+        end = _end_of(messages, after, partial(_answers, open_calls))
         given = Counter(
             answered(block) for each in messages[after:end] for block in results_of(each)
         )
@@ -100,7 +102,17 @@ def _missing(messages: Sequence[Message], answer: str) -> Iterator[tuple[int, li
         place = end
 
 
-def _end_of(messages: Sequence[Message], start: int, belongs: Any) -> int:
+def _answers(open_calls: Counter[str], message: Message) -> bool:
+    """Whether the message belongs behind these calls, of which it answers some.
+
+    A user's whose results answer none is what somebody says, once those are left out.
+    """
+    # All of its results are taken, so no list that stops at the first.
+    taken = [_takes(open_calls, answered(block)) for block in results_of(message)]
+    return message.role == "tool" or any(taken)
+
+
+def _end_of(messages: Sequence[Message], start: int, belongs: Callable[[Message], bool]) -> int:
     end = start
     while end < len(messages) and belongs(messages[end]):
         end += 1

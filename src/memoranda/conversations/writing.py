@@ -88,7 +88,7 @@ def clear(tx: Transaction, place: Place) -> Conversation | None:
         key = _locked(tx, place)
         held = _found(tx, place)
         if held is None:
-            generations.set_fence(tx, key, generations.fence(tx, key) + 1)
+            generations.set_fence(tx, key, fence_of(tx, key) + 1)
             return None
     _check(tx, held, Expected())
     (there,) = _empty(tx, [held.conversation], ended=False)
@@ -104,16 +104,16 @@ def end_generation(tx: Transaction, workflow_id: str) -> tuple[int, list[Convers
     generations.lock(tx, workflow_id)
     generation = generations.begin_next(tx, workflow_id)
     found = generations.going_on(tx, workflow_id)
-    generations.drop_fences(tx, workflow_id)
+    generations.drop_fences(tx, workflow_id, generation)
     return generation, _empty(tx, found, ended=True)
 
 
 def purge_workflow(tx: Transaction, workflow_id: str) -> list[Conversation]:
     """Delete every conversation of the workflow; a save that was begun before meets the next generation."""
     generations.lock(tx, workflow_id)
-    generations.begin_next(tx, workflow_id)
+    generation = generations.begin_next(tx, workflow_id)
     found = generations.of_workflow(tx, workflow_id)
-    generations.drop_fences(tx, workflow_id)
+    generations.drop_fences(tx, workflow_id, generation)
     return _remove(tx, found)
 
 

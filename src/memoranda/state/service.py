@@ -164,8 +164,9 @@ class StateReader:
                     store.newest, held, tenant, kind, list(named), most=limit
                 )
                 for row in rows:
-                    made = _resolved(held, row, None)
-                    found.setdefault(made.ref, made)
+                    if _has_a_name(row[0]):
+                        made = _resolved(held, row, None)
+                        found.setdefault(made.ref, made)
         timed = [each for each in found.values() if each.at is not None]
         timed.sort(key=lambda each: (each.at, each.ref.kind, each.ref.id), reverse=True)
         return timed[:limit]
@@ -228,6 +229,14 @@ def _resolved(held: Held, row: Row, asked: ResourceRef | None) -> Resolved:
         title=title,
         at=moment(values.get(store.ROW_TIME)),
     )
+
+
+def _has_a_name(row_id: object) -> bool:
+    """Whether a ref can name a row of this id: not where the column has none, or no characters."""
+    if row_id is None or isinstance(row_id, bytes):
+        return False
+    spelled = str(row_id)
+    return bool(spelled.strip()) and "\0" not in spelled
 
 
 def _whole(label: str | None) -> str | None:

@@ -8,6 +8,8 @@ from typing import Any, Final
 from uuid import UUID
 
 _LARGEST: Final = 2**63 - 1
+_MILLISECONDS_FROM: Final = 1e11
+"""Seconds of the year 5138, and milliseconds of 1973."""
 
 
 def bound(kind: str, spelled: str) -> object | None:
@@ -46,20 +48,29 @@ def said(value: object, kind: str = "other") -> str | None:
         return "yes" if value else "no"
     if kind == "time" and isinstance(value, str):
         return _time(value)
-    return next(spell(value) for of, spell in _SPELLINGS if isinstance(value, of))
+    spelled = next(spell(value) for of, spell in _SPELLINGS if isinstance(value, of))
+    return spelled.encode(errors="replace").decode()  # half of a surrogate pair is no character
 
 
 def moment(value: object) -> datetime | None:
-    """The time that a value says, in UTC; None where it says none."""
-    if isinstance(value, str):
-        try:
+    """The time that a value says, in UTC; None where it says none.
+
+    A number counts the seconds since 1970, or the milliseconds where it is too large for that.
+    """
+    try:
+        if isinstance(value, str):
             value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+        if isinstance(value, int | float | Decimal):
+            seconds = float(value)
+            return datetime.fromtimestamp(
+                seconds if abs(seconds) < _MILLISECONDS_FROM else seconds / 1000, UTC
+            )
+        if isinstance(value, datetime):
+            return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
+        if isinstance(value, date):
+            return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
     return None
 
 
@@ -86,7 +97,11 @@ def _time(value: str) -> str:
 
 
 def _in_utc(value: datetime) -> str:
-    in_utc = value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
+    zoned = value.replace(tzinfo=value.tzinfo or UTC)
+    try:
+        in_utc = zoned.astimezone(UTC)
+    except OverflowError:  # a last day of the year 9999 may be over in UTC
+        return zoned.isoformat()
     return in_utc.isoformat().replace("+00:00", "Z")
 
 

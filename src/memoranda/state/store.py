@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     false,
+    literal,
     or_,
     select,
     type_coerce,
@@ -73,7 +74,7 @@ def newest(
 ) -> list[Row]:
     """The organization's newest rows that refs of this kind with these ids lead to."""
     column = held.projection.parents.get(kind, held.projection.id)
-    values = _bound(held.kinds[column], ids)
+    values = _bound(host, held.kinds[column], tenant, ids)
     found: list[Row] = []
     for start in range(0, len(values), AT_ONCE):
         asked = {"tenant": tenant, "ids": values[start : start + AT_ONCE], "most": most}
@@ -84,7 +85,7 @@ def newest(
 def _asked(
     host: HostReading, held: Held, statement: Select[Any], tenant: object, ids: Sequence[str]
 ) -> list[Row]:
-    values = _bound(held.kinds[held.projection.id], ids)
+    values = _bound(host, held.kinds[held.projection.id], tenant, ids)
     found: list[Row] = []
     for start in range(0, len(values), AT_ONCE):
         asked = {"tenant": tenant, "ids": values[start : start + AT_ONCE]}
@@ -92,8 +93,12 @@ def _asked(
     return found
 
 
-def _bound(kind: ColumnKind, ids: Iterable[str]) -> list[object]:
-    return [value for each in ids if (value := bound(kind, each)) is not None]
+def _bound(host: HostReading, kind: ColumnKind, tenant: object, ids: Iterable[str]) -> list[object]:
+    """The ids as the column holds them, without those that no row of the tenant's can have."""
+    if not host.holds(tenant):
+        return []
+    values = (bound(kind, each) for each in ids)
+    return [value for value in values if value is not None and host.holds(value)]
 
 
 def _held(host: HostReading, projection: Projection) -> Held:
@@ -101,7 +106,9 @@ def _held(host: HostReading, projection: Projection) -> Held:
     table = _table(projection.table, projection.used())
     scope, tenant_kind = _scope(host, projection, table, kinds)
     row = table.c[projection.id]
-    shown = [_raw(row, ROW_ID), *(_raw(table.c[name], name) for name in projection.columns)]
+    # The id as it is compared: a padded one comes back without its blanks.
+    own = _raw(host.exactly(row, kinds[projection.id]), ROW_ID)
+    shown = [own, *(_raw(table.c[name], name) for name in projection.columns)]
     if projection.title is not None:
         shown.append(_raw(table.c[projection.title], ROW_TITLE))
     by_id = _among(host, row, kinds[projection.id])
@@ -118,7 +125,7 @@ def _held(host: HostReading, projection: Projection) -> Held:
         kinds,
         tenant_kind,
         select(*shown).where(*scope, by_id),
-        select(_raw(row, ROW_ID)).where(*scope, by_id),
+        select(own).where(*scope, by_id),
         order,
     )
 
@@ -143,7 +150,7 @@ def _scope(
     leads = (
         select(way.c[bridge.foreign_key])
         .where(
-            way.c[bridge.foreign_key] == table.c[projection.id],
+            *_same(host, (way, held, bridge.foreign_key), (table, kinds, projection.id)),
             host.exactly(way.c[bridge.tenant], held[bridge.tenant]) == bindparam("tenant"),
             *_alive(way, bridge.soft_delete, held),
         )
@@ -152,12 +159,22 @@ def _scope(
     return [leads, *alive], held[bridge.tenant]
 
 
+def _same(host: HostReading, *ends: tuple[Any, Kinds, str]) -> list[ColumnElement[bool]]:
+    """That two columns hold the very same id, also where one holds it as a number and one as a text."""
+    held = {kinds[name] for _, kinds, name in ends}
+    kind: ColumnKind = held.pop() if len(held) == 1 else "other"
+    left, right = (host.exactly(table.c[name], kind) for table, _, name in ends)
+    return [left == right]
+
+
 def _alive(table: Any, column: str | None, kinds: Kinds) -> list[ColumnElement[bool]]:
     if column is None:
         return []
     deleted = table.c[column]
     if kinds[column] == "boolean":
         return [or_(deleted.is_(None), deleted == false())]
+    if kinds[column] in {"integer", "number"}:  # where there are no booleans, 0 is one
+        return [or_(deleted.is_(None), deleted == literal(0))]
     return [deleted.is_(None)]
 
 
@@ -165,7 +182,7 @@ def _among(host: HostReading, column: Column[Any], kind: ColumnKind) -> ColumnEl
     return host.exactly(column, kind).in_(bindparam("ids", expanding=True))
 
 
-def _raw(column: Column[Any], name: str) -> Any:
+def _raw(column: ColumnElement[Any], name: str) -> Any:
     """The value as the driver has it: one that does not look like its type must not fail its row."""
     return type_coerce(column, NullType()).label(name)
 

@@ -53,6 +53,10 @@ class HostReading:
                 return {}
         return self._dialect.columns(self._connection, table)
 
+    def holds(self, value: object) -> bool:
+        """Whether any row can have this value: it is no text that the database's encoding has not."""
+        return self._dialect.holds(self._connection, value)
+
     def exactly(self, column: ColumnElement[Any], kind: ColumnKind) -> ColumnElement[Any]:
         """The column for a comparison that holds for the very same value alone."""
         return self._dialect.exactly(column, kind)

@@ -9,6 +9,8 @@ from typing import Final
 import regex
 
 _GRAPHEME: Final = regex.compile(r"\X")
+_WINDOW: Final = 32
+"""Characters that nearly every grapheme is shorter than."""
 
 # Letters, digits and signs that join nothing before them, but for what joins whatever follows it.
 _BEGINS: Final = regex.compile(
@@ -43,6 +45,16 @@ def boundary_after(text: str, at: int) -> int:
 
 
 def _end(text: str, begins: int) -> int:
-    found = _GRAPHEME.match(text, begins)
-    # Every place before the end begins a grapheme: there is always one.
-    return found.end() if found else len(text)
+    """Where the grapheme that begins there ends.
+
+    Seen through a window: a whole text of flags would be counted back to its beginning for each.
+    """
+    width = _WINDOW
+    while True:
+        part = text[begins : begins + width]
+        found = _GRAPHEME.match(part)
+        # Every place before the end begins a grapheme: there is always one.
+        end = found.end() if found else len(part)
+        if end < len(part) or begins + width >= len(text):
+            return begins + end
+        width *= 4

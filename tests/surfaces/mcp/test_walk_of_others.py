@@ -154,7 +154,9 @@ async def test_a_run_or_conversation_of_anybody_else_is_answered_like_one_that_n
                         who, tool, asked, course=Course(**{kind: missing})
                     )
                     said = await memoranda.tools.call(who, tool, asked, course=course)
-                    assert plain(said, of) == plain(never, missing), (name, tool)
+                    # Who may read what was said there finds it anyway, whatever a call names.
+                    found = plain(never, missing).replace(str(of), "named")
+                    assert plain(said, of) == found, (name, tool)
 
 
 def courses(house: House, other: House, caller: Caller) -> list[tuple[str, UUID]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from memoranda.conversations.models import Message
-from memoranda.conversations.usage.models import CallUsage
+from memoranda.conversations.usage.models import CallUsage, checked_usage
 from memoranda.words.errors import MemorandaError, Unavailable
 
 
@@ -72,4 +72,11 @@ async def asked(summarizer: Summarizer, request: SummaryRequest) -> Summary:
         raise Unavailable(f"The summarizer failed ({type(error).__name__}).") from error
     if not (isinstance(made, Summary) and isinstance(made.text, str)):
         raise Unavailable("The summarizer answered with something else than a text.")
-    return made
+    if made.usage is None:
+        return made
+    try:
+        return Summary(made.text, checked_usage(made.usage))
+    except MemorandaError as error:
+        raise Unavailable(
+            f"What the summarizer used can't be counted: {error.message}", **error.details
+        ) from None

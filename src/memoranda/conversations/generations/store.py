@@ -37,7 +37,9 @@ SET_FENCE: Final = upsert(
     ["organization_id", "workflow_id", "generation", "agent_id"],
     set_=["fence"],
 )
-DROP_FENCES: Final = delete(conversation_fences).where(f.workflow_id == bindparam("workflow"))
+DROP_FENCES: Final = delete(conversation_fences).where(
+    f.workflow_id == bindparam("workflow"), f.generation < bindparam("present")
+)
 OF_WORKFLOW: Final = (
     select(*COLUMNS).where(c.workflow_id == bindparam("workflow")).order_by(c.id).with_for_update()
 )
@@ -81,12 +83,12 @@ def begin_next(tx: Transaction, workflow_id: str) -> int:
     return last + 1
 
 
-def drop_fences(tx: Transaction, workflow_id: str) -> None:
-    """Forget the fences of older generations, whose saves are refused anyway.
+def drop_fences(tx: Transaction, workflow_id: str, present: int) -> None:
+    """Forget the fences of generations older than the present one, whose saves are refused anyway.
 
     After the conversations are held: whoever purges one takes it before its fence.
     """
-    tx.run(DROP_FENCES, workflow=workflow_id)
+    tx.run(DROP_FENCES, workflow=workflow_id, present=present)
 
 
 def fence(tx: Transaction, key: ConversationKey) -> int:

@@ -4,7 +4,10 @@ from datetime import datetime
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from memoranda.words.errors import Invalid
+from memoranda.words.inputs import text_input
 
 UsageKind = Literal["call", "compaction"]
 MOST: Final = 2**40
@@ -63,3 +66,17 @@ class Usage(_Value):
     cached_tokens: int
     cost_micros: int
     totals: list[UsageTotal]
+
+
+def checked_usage(usage: CallUsage) -> CallUsage:
+    """The usage with names that can be stored; `Invalid` for a value that was made past its checks."""
+    try:
+        made = CallUsage.model_validate(dict(usage))
+    except (ValidationError, TypeError, ValueError):
+        raise Invalid(
+            "usage counts tokens and millionths of a currency from 0 on.", field="usage"
+        ) from None
+    names = {name: text_input(name, getattr(made, name)) for name in ("provider", "model")}
+    if made.call_id is not None:
+        names["call_id"] = text_input("call_id", made.call_id)
+    return made.model_copy(update=names)

@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from pydantic import ValidationError
-
 from memoranda.access.models import Principal, Role
 from memoranda.access.roles import Permission, organization_for, sees, subject_of
 from memoranda.conversations import store as conversations
 from memoranda.conversations.errors import not_seen
 from memoranda.conversations.models import Conversation
 from memoranda.conversations.usage import store
-from memoranda.conversations.usage.models import CallUsage, RecordedUsage, Usage, UsageTotal
+from memoranda.conversations.usage.models import (
+    CallUsage,
+    RecordedUsage,
+    Usage,
+    UsageTotal,
+    checked_usage,
+)
 from memoranda.storage import Storage, Transaction
-from memoranda.words.errors import Invalid
 from memoranda.words.inputs import text_input
 
 
@@ -31,7 +34,7 @@ class UsageLedger:
         It stays when the conversation is cleared, reset or purged. Raises `NotFound`.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
-        checked = _checked(usage)
+        checked = checked_usage(usage)
         return await self._storage.write(organization, _record, who, conversation_id, checked)
 
     async def of(self, who: Principal, conversation_id: UUID) -> Usage:
@@ -88,17 +91,3 @@ def _usage(totals: Sequence[UsageTotal]) -> Usage:
         cost_micros=sum(each.cost_micros for each in totals),
         totals=list(totals),
     )
-
-
-def _checked(usage: CallUsage) -> CallUsage:
-    """The usage with names that can be stored; a value that was made past its checks is refused."""
-    try:
-        CallUsage.model_validate(dict(usage))
-    except ValidationError:
-        raise Invalid(
-            "usage counts tokens and millionths of a currency from 0 on.", field="usage"
-        ) from None
-    names = {name: text_input(name, getattr(usage, name)) for name in ("provider", "model")}
-    if usage.call_id is not None:
-        names["call_id"] = text_input("call_id", usage.call_id)
-    return usage.model_copy(update=names)

@@ -19,7 +19,7 @@ from memoranda.conversations.wire.blocks import (
 from memoranda.conversations.wire.capabilities import ANTHROPIC, Capabilities
 from memoranda.conversations.wire.media import media_type_of, text_within
 from memoranda.conversations.wire.origins import answer, metadata_of, said
-from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, without
+from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, reads, without
 from memoranda.conversations.wire.portable import object_of, ready, written
 from memoranda.conversations.wire.turns import Turn
 
@@ -56,6 +56,7 @@ class Input(NamedTuple):
     messages: list[Item]
 
 
+@reads
 def from_response(response: Given) -> list[Message]:
     """Keep one message of the assistant's, its blocks in their order."""
     body = plain(response)
@@ -65,6 +66,7 @@ def from_response(response: Given) -> list[Message]:
     return [answer([block_of(block) for block in plain_parts(response, "content")], about)]
 
 
+@reads
 def from_input(messages: Iterable[Given], system: Said | None = None) -> list[Message]:
     """Keep the system prompt and messages of a request; a user's tool results become a tool's message."""
     kept = [_kept("system", system)] if system else []

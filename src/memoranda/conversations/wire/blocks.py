@@ -4,7 +4,7 @@ The store keeps plain objects; a view is how code looks at one. What a provider 
 block's own fields is under `extra`, and a block that no view fits is opaque: kept, never guessed at.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -106,15 +106,32 @@ Block = Text | Thinking | RedactedThinking | ToolCall | ToolResult | Image | Doc
 NOBODY: Final = ""
 """The provider of an opaque block that no provider is known for: it is sent to none."""
 
+NAMES: Final = ("type", "id", "call_id", "tool_use_id", "role")
+"""Fields by which state is known, and paired with other state."""
+AnyBlock = TypeVar("AnyBlock", bound=_Block)
+
 _VIEW: Final[TypeAdapter[Block]] = TypeAdapter(Annotated[Block, Field(discriminator="type")])
 
 
 def view(block: dict[str, Any]) -> Block:
     """See a stored block by its type; one that fits no type is opaque, and nobody's."""
     try:
-        return _VIEW.validate_python(block)
+        seen = _VIEW.validate_python(block)
     except ValidationError:
-        return _with_visible_parts(block) or Opaque(provider=NOBODY, data=block)
+        seen = _with_visible_parts(block) or Opaque(provider=NOBODY, data=block)
+    if isinstance(seen, ToolResult) and not isinstance(seen.content, str):
+        return seen.model_copy(update={"content": [_named_by_text(part) for part in seen.content]})
+    return _named_by_text(seen)
+
+
+def _named_by_text(block: AnyBlock) -> AnyBlock | Opaque:
+    """The block; state whose kind or ids are no texts is nobody's, and is looked at no further."""
+    if not isinstance(block, Opaque):
+        return block
+    named = (block.data.get(name) for name in NAMES)
+    if all(name is None or isinstance(name, str) for name in named):
+        return block
+    return Opaque(provider=NOBODY, data={"type": block.type, "data": block.data})
 
 
 def views(content: Content) -> list[Block]:

@@ -23,7 +23,7 @@ from memoranda.conversations.wire.capabilities import GEMINI, Capabilities
 from memoranda.conversations.wire.gemini_parts import Item, spelled
 from memoranda.conversations.wire.media import media_type_of
 from memoranda.conversations.wire.origins import answer, metadata_of, said
-from memoranda.conversations.wire.plain import Given, plain, plain_list, without
+from memoranda.conversations.wire.plain import Given, plain, plain_list, reads, without
 from memoranda.conversations.wire.portable import object_of, ready, written
 from memoranda.conversations.wire.turns import Turn
 
@@ -55,6 +55,7 @@ def fresh_call_id() -> str:
     return f"call_{secrets.token_hex(12)}"
 
 
+@reads
 def from_response(
     response: Given, *, candidate: int = 0, make_id: Callable[[], str] = fresh_call_id
 ) -> list[Message]:
@@ -75,6 +76,7 @@ def from_response(
     return [answer([b for part in parts for b in blocks_of(part, make_id)], about)]
 
 
+@reads
 def from_input(
     contents: str | Iterable[Given],
     system_instruction: str | Given | None = None,

@@ -19,7 +19,7 @@ from memoranda.conversations.wire.blocks import (
 from memoranda.conversations.wire.capabilities import OPENAI_CHAT, Capabilities
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said
-from memoranda.conversations.wire.plain import Given, plain, plain_list, without
+from memoranda.conversations.wire.plain import Given, plain, plain_list, reads, without
 from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
 
@@ -44,6 +44,7 @@ HEARD: Final = {"input_audio", "audio_url", "video_url"}
 SHOWN_AFTER: Final = Text(text="[What a tool's result shows:]")
 
 
+@reads
 def from_response(response: Given, *, choice: int = 0, provider: str = PROVIDER) -> list[Message]:
     """Keep one choice of a completion as a message of the assistant's; without any, nothing.
 
@@ -61,6 +62,7 @@ def from_response(response: Given, *, choice: int = 0, provider: str = PROVIDER)
     return [answer(blocks_of(picked.get("message") or {}, provider), about)]
 
 
+@reads
 def from_input(messages: Iterable[Given], *, provider: str = PROVIDER) -> list[Message]:
     """Keep the messages of a request, one for one. One of a role that is not known is left out."""
     return [

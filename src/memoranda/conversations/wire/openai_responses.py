@@ -18,7 +18,7 @@ from memoranda.conversations.wire.blocks import (
 from memoranda.conversations.wire.capabilities import OPENAI_RESPONSES, Capabilities
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said, storable
-from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, without
+from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, reads, without
 from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
 
@@ -41,6 +41,7 @@ TOOLS_SAY: Final = {*ANSWERED_BY.values(), "mcp_approval_response", "tool_search
 PARTS: Final = {"input_text", "input_image", "input_file"}
 
 
+@reads
 def from_response(response: Given) -> list[Message]:
     """Keep one response as a message of the assistant's, its items in their order.
 
@@ -61,6 +62,7 @@ def from_response(response: Given) -> list[Message]:
     return [*kept[:-1], kept[-1].model_copy(update={"metadata": storable(about)})]
 
 
+@reads
 def from_input(items: str | Iterable[Given]) -> list[Message]:
     """Keep an input list; what the assistant said in a row is one message, and so are tools' answers."""
     if isinstance(items, str):
@@ -320,18 +322,17 @@ def _sendable(items: list[tuple[Item, bool]]) -> list[Item]:
 
 def _in_pairs(items: list[tuple[Item, bool]]) -> list[tuple[Item, bool]]:
     """The items less calls of the provider's own without their answer, and answers without their call."""
-    there = {
-        (str(item.get("type")), key)
-        for item, _ in items
-        for key in (item.get("call_id"), item.get("id"))
-        if key is not None
-    }
+    there = {(str(item.get("type")), key) for item, _ in items for key in _ids(item)}
     return [
         (item, whole)
         for item, whole in items
         if (other := OTHER_HALF.get(str(item.get("type")))) is None
-        or {(other, item.get("call_id")), (other, item.get("id"))} & there
+        or {(other, key) for key in _ids(item)} & there
     ]
+
+
+def _ids(item: Item) -> list[str]:
+    return [key for key in (item.get("call_id"), item.get("id")) if isinstance(key, str)]
 
 
 def _is_output(item: Item) -> bool:

@@ -1,9 +1,13 @@
 """What an SDK or an HTTP client hands over, as plain JSON values."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from memoranda.words.errors import Invalid
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -15,6 +19,22 @@ class Dumps(Protocol):
 
 Given = Mapping[str, Any] | Dumps
 """An answer, an item or an event: an object of the SDK, or its JSON read into a dict."""
+
+
+def reads(reader: Callable[P, T]) -> Callable[P, T]:
+    """Let a reader of what a provider sent raise `Invalid` for what no API gives: fields of another kind."""
+
+    @wraps(reader)
+    def read(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return reader(*args, **kwargs)
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+            raise Invalid(
+                "What the provider sent is not in the form of its API, so nothing of it was kept: "
+                "check that it comes from the provider that was named, and is whole."
+            ) from error
+
+    return read
 
 
 def plain(value: Given, *, nulls: bool = True) -> dict[str, Any]:

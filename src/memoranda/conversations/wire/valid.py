@@ -68,7 +68,7 @@ def _input_message(at: str, item: Item) -> Faults:
         yield f"{at}.content is empty"
     spoken = {"output_text", "refusal"}
     for part in content if isinstance(content, list) else []:
-        if (part.get("type") in spoken) != (role == "assistant"):
+        if (str(part.get("type")) in spoken) != (role == "assistant"):
             yield f"{at} has a {part.get('type')}, which the role {role} has none of"
 
 

@@ -1,8 +1,8 @@
 """The verb of runs looked back at, for context sources: it takes a subject and no principal."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from memoranda.runs.history import store
@@ -11,6 +11,8 @@ from memoranda.runs.history.then import store as then
 from memoranda.storage import Storage, Transaction
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
+
+_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RunHistory:
@@ -56,4 +58,9 @@ def _earlier(
 ) -> list[PastRun]:
     if as_of is None:
         return store.earlier(tx, since=tx.now - lookback, **wanted)
-    return then.earlier(tx, since=as_of - lookback, then=as_of, **wanted)
+    return then.earlier(tx, since=_back(as_of, lookback), then=as_of, **wanted)
+
+
+def _back(as_of: datetime, lookback: timedelta) -> datetime:
+    """So long before that time; not before 1970, where no run is and the calendar may end."""
+    return as_of - lookback if as_of - _FIRST > lookback else _FIRST

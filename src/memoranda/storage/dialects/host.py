@@ -34,6 +34,11 @@ class HostDialect(ABC):
     def before(cls, connection: Connection) -> None:
         """Called before each statement."""
 
+    @classmethod
+    @abstractmethod
+    def holds(cls, connection: Connection, value: object, /) -> bool:
+        """Whether the database can hold a value, so that it may be asked for: none of its rows has another."""
+
     @staticmethod
     @abstractmethod
     def too_slow(error: BaseException) -> bool:

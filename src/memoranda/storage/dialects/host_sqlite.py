@@ -61,6 +61,8 @@ class SqliteHost(HostDialect):
         def connect() -> sqlite3.Connection:
             made = sqlite3.connect(address, uri=True, timeout=seconds, check_same_thread=False)
             made.execute("PRAGMA query_only=ON")
+            # A text that is no UTF-8 is read as far as it is one: it must not take its table with it.
+            made.text_factory = _text
             return made
 
         engine = create_engine(
@@ -98,11 +100,19 @@ class SqliteHost(HostDialect):
         asked = text("SELECT name, type FROM pragma_table_xinfo(:name, :schema) WHERE hidden <> 1")
         return {row.name: _kind(row.type) for row in connection.execute(asked, named)}
 
+    @classmethod
+    def holds(cls, _connection: Connection, _value: object, /) -> bool:
+        return True
+
     @staticmethod
     def too_slow(error: BaseException) -> bool:
         return isinstance(error, sqlite3.OperationalError) and any(
             word in str(error) for word in ("interrupted", "locked", "busy")
         )
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:

@@ -199,6 +199,7 @@ async def publish(
         ResetPolicy | None,
         typer.Option(
             "--on-reset",
+            metavar="keep|clear",
             help="What becomes of its memories when the workflow is reset; they are kept at first.",
         ),
     ] = None,

@@ -8,7 +8,7 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.wire.anthropic import PROVIDER, block_of
 from memoranda.conversations.wire.blocks import Block, Opaque, Text, Thinking, ToolCall
 from memoranda.conversations.wire.origins import answer, metadata_of
-from memoranda.conversations.wire.plain import Given, plain
+from memoranda.conversations.wire.plain import Given, plain, reads
 from memoranda.conversations.wire.portable import object_of
 
 Item = dict[str, Any]
@@ -24,6 +24,7 @@ class _Coming:
     whole: bool = False
 
 
+@reads
 def from_stream(events: Iterable[Given]) -> list[Message]:
     """Keep the answer that the events tell of; without its end, what broke off is marked so."""
     about: Item = {}

@@ -8,11 +8,12 @@ from memoranda.conversations.wire.blocks import Block, Text, Thinking
 from memoranda.conversations.wire.gemini import PROVIDER, blocks_of, fresh_call_id
 from memoranda.conversations.wire.gemini_parts import spelled
 from memoranda.conversations.wire.origins import answer, metadata_of
-from memoranda.conversations.wire.plain import Given, plain
+from memoranda.conversations.wire.plain import Given, plain, reads
 
 Item = dict[str, Any]
 
 
+@reads
 def from_stream(
     chunks: Iterable[Given], *, make_id: Callable[[], str] = fresh_call_id
 ) -> list[Message]:

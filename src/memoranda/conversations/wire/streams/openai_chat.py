@@ -7,7 +7,7 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.wire.blocks import Block, Text, Thinking, ToolCall
 from memoranda.conversations.wire.openai_chat import PROVIDER, blocks_of
 from memoranda.conversations.wire.origins import answer, metadata_of
-from memoranda.conversations.wire.plain import Given, plain
+from memoranda.conversations.wire.plain import Given, plain, reads
 
 Item = dict[str, Any]
 
@@ -15,6 +15,7 @@ ONCE: Final = {"role", "id", "type", "index"}
 """Fields that are repeated, or said once: they do not grow."""
 
 
+@reads
 def from_stream(
     events: Iterable[Given], *, choice: int = 0, provider: str = PROVIDER
 ) -> list[Message]:

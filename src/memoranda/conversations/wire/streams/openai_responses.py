@@ -7,7 +7,7 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.wire.blocks import Block, Text, Thinking, ToolCall
 from memoranda.conversations.wire.openai_responses import PROVIDER, blocks_of, from_response
 from memoranda.conversations.wire.origins import answer, metadata_of
-from memoranda.conversations.wire.plain import Given, plain
+from memoranda.conversations.wire.plain import Given, plain, reads
 
 Item = dict[str, Any]
 
@@ -22,6 +22,7 @@ GROWS: Final = {
 }
 
 
+@reads
 def from_stream(events: Iterable[Given]) -> list[Message]:
     """Keep the answer that the events tell of; without its end, what was whole, and what broke off marked so."""
     about: Item = {}
