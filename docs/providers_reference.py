@@ -12,15 +12,16 @@ items of its own tools) is kept as it came and goes back to that provider alone.
 from memoranda.conversations.wire import anthropic
 from memoranda.conversations.wire.requests import build_request
 
-messages += anthropic.from_response(response)      # an object of the SDK, or its JSON
-request = build_request("anthropic", messages)     # {"system": ..., "messages": [...]}
-request = build_request("gemini", messages)        # the same talk, for another provider
+messages += anthropic.from_response(response)  # an object of the SDK, or its JSON
+request = build_request("anthropic", messages)  # {"system": ..., "messages": [...]}
+request = build_request("gemini", messages)  # the same talk, for another provider
 ```
 
 `openai_responses`, `openai_chat`, `anthropic` and `gemini` each have `from_response`, `from_input` (a
 request that you wrote) and `to_input`; `wire.streams` has a `from_stream` for each, which also takes what
 came until a stream broke off. What they give is JSON: an SDK takes it as it is, and so does the API itself.
-No SDK has to be installed.
+No SDK has to be installed. What is not in the form of its API is refused as `invalid_input`, and nothing of it
+is kept.
 
 ## What is kept
 

@@ -69,7 +69,7 @@ from memoranda.tools.registry import ToolRegistry
 from memoranda.tools.service import Tools
 from memoranda.words.clock import Clock, system_clock
 from memoranda.words.estimators import ESTIMATORS
-from memoranda.words.given import check_parts, checked
+from memoranda.words.given import checked
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,6 @@ class Memoranda:
     inbox: Inbox
     worker: Worker
     owner: Principal
-
-    def __post_init__(self) -> None:
-        check_parts(self, "memoranda.")
 
     @classmethod
     @asynccontextmanager

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from memoranda.access.models import Principal
+from memoranda.access.models import Principal, Role
 from memoranda.access.roles import subject_of
 from memoranda.conversations.service import Conversations
 from memoranda.memories.embedding.service import Embedding
@@ -80,8 +80,10 @@ class House:
             "pinned": (await memories.page(who, pinned_only=True, **named)).items,
             "by category": (await memories.page(who, categories=["kind"], **named)).items,
             "by tag": (await memories.page(who, tags=["label"], **named)).items,
-            "as of now": (await memories.page(who, as_of=self.clock.now, **named)).items,
         }
+        if who.role is not Role.AGENT:  # it is told nothing of what has been forgotten
+            now = await memories.page(who, as_of=self.clock.now, **named)
+            shown["as of now"] = now.items
         for how, query in queries.items():
             shown[f"search by {how}"] = (await memories.search(who, query, **named)).results
             recalled = await memories.recall(who, query, timeout_s=PATIENCE_S, **named)

@@ -1,7 +1,10 @@
 """What a save promises on every database: the exact list, times that stay, and only what differs written."""
 
+import asyncio
 import logging
+import random
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +33,8 @@ from memoranda.runs.events.service import Events
 from memoranda.storage import Storage, Transaction
 from memoranda.storage.errors import StorageUnavailable
 from memoranda.storage.tables import conversation_messages
-from memoranda.words.errors import Conflict, Gone, Invalid, NotFound, ReadOnly, Refused
+from memoranda.words.cursor import make_cursor, read_cursor
+from memoranda.words.errors import Conflict, Gone, Invalid, NotFound, OverLimit, ReadOnly, Refused
 from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
 from tests.contract.clocks import SteppedClock
@@ -97,6 +101,25 @@ async def test_messages_that_were_there_keep_their_times_and_the_turn_gets_one(
     assert again[1].ts == before[0].ts + timedelta(minutes=10)
     moved = await begun(talks, acme.owner, "first", "a", "B", "c")
     assert [each.ts for each in moved[1:]] == [each.ts for each in again]
+
+
+async def test_a_pinned_message_stays_pinned_wherever_a_save_puts_it(
+    talks: Conversations, acme: Tenant
+) -> None:
+    texts = [f"m{number}" for number in range(8)]
+    for dice in map(random.Random, range(12)):
+        made = await talks.create(acme.owner)
+        await talks.append(acme.owner, made.id, said(*texts, "ok", "ok"))
+        pinned = set(dice.sample(texts, 3))
+        for each in await stored(talks, acme.owner, made.id):
+            if each.content in pinned:
+                await talks.compactions.pin(acme.owner, made.id, each.position)
+        wanted = [*texts, "ok", "new", "newer"]
+        dice.shuffle(wanted)
+        await talks.save(acme.owner, made.id, said(*wanted), fence=0)
+        there = await stored(talks, acme.owner, made.id)
+        assert contents(there) == wanted
+        assert {each.content for each in there if each.pinned} == pinned
 
 
 async def test_pins_stay_where_a_message_stays_and_where_it_moves(
@@ -310,6 +333,37 @@ async def test_a_save_that_fails_after_a_paid_call_warns_without_a_word_of_it_an
     assert "late_save" in caplog.text
     assert "secret" not in caplog.text
     assert await texts(talks, acme.owner) == ["a"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, asyncio.CancelledError, TimeoutError])
+async def test_whatever_a_listener_raises_the_change_is_answered_and_the_others_are_told(
+    talks: Conversations, acme: Tenant, error: type[BaseException]
+) -> None:
+    told: list[ConversationChange] = []
+
+    def fails(_: ConversationChange) -> None:
+        raise error
+
+    talks.listen(fails)
+    talks.listen(told.append)
+    await begun(talks, acme.owner, "a")
+    assert await talks.clear(acme.owner, KEY) is not None
+    assert [each.action for each in told] == ["saved", "cleared"]
+
+
+async def test_a_listener_that_would_have_to_be_awaited_is_refused(talks: Conversations) -> None:
+    class Waits:
+        async def __call__(self, _: ConversationChange) -> None:
+            """Never called."""
+
+    async def waits(_: ConversationChange) -> None:
+        """Never called."""
+
+    refused: list[Any] = [waits, Waits(), Waits().__call__, partial(waits)]
+    for each in refused:
+        with pytest.raises(Invalid) as error:
+            talks.listen(each)
+        assert error.value.details["field"] == "listener"
 
 
 async def test_listeners_hear_of_each_commit_once_and_one_that_fails_harms_nobody(
@@ -560,3 +614,54 @@ async def test_a_call_that_broke_off_is_answered_when_it_is_loaded_and_not_in_wh
     sent = [*loaded.messages, *said("go on")]
     await talks.save(acme.owner, KEY, sent, fence=loaded.fence)
     assert (await talks.load(acme.owner, KEY)).messages == sent
+
+
+@pytest.mark.parametrize("workflow_id", ["", " ", "a\0b", "a\ud800b", "x" * 100_000])
+async def test_a_workflow_that_can_not_be_named_is_refused_in_a_list_as_everywhere(
+    talks: Conversations, acme: Tenant, workflow_id: str
+) -> None:
+    key = ConversationKey(workflow_id=workflow_id)
+    for attempt in (
+        talks.of_workflow(acme.owner, workflow_id),
+        talks.load(acme.owner, key),
+        talks.save(acme.owner, key, [], fence=0),
+        talks.clear(acme.owner, key),
+        talks.resets.reset(acme.owner, workflow_id),
+        talks.resets.purge_workflow(acme.owner, workflow_id),
+        talks.usage.of_workflow(acme.owner, workflow_id),
+    ):
+        with pytest.raises((Invalid, OverLimit)) as refused:
+            await attempt
+        assert refused.value.details["field"] == "workflow_id"
+
+
+async def test_the_pages_of_a_workflow_are_full_and_name_nothing_that_is_not_seen(
+    talks: Conversations, acme: Tenant
+) -> None:
+    made = []
+    for generation in range(1, 8):
+        for user in (acme.anna, acme.ben) if generation % 2 else (acme.ben,):
+            agent = acme.scout if user is acme.anna else acme.clerk
+            made.append(
+                await talks.create(
+                    acme.owner,
+                    workflow_id="w",
+                    generation=generation,
+                    user_id=user.id,
+                    agent_id=agent.id,
+                )
+            )
+    annas = [each.id for each in reversed(made) if each.user_id == acme.anna.id]
+    anna, found, cursor = acme.member(acme.anna), [], None
+    while True:
+        page = await talks.of_workflow(anna, "w", limit=3, cursor=cursor)
+        found += [each.id for each in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+        assert len(page.items) == 3
+        assert str(read_cursor("conversations of a workflow", cursor)) in map(str, annas)
+    assert found == annas
+    foreign = make_cursor("conversations of a workflow", made[-1].id)
+    with pytest.raises(Invalid):
+        await talks.of_workflow(acme.member(acme.anna), "w", cursor=foreign)

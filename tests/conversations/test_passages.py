@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.conversations.finding.passages import (
     FULL,
     LONGEST,
+    LONGEST_TOLD,
     MOST_PARTS,
     Place,
     Row,
@@ -61,6 +63,19 @@ def test_a_message_is_found_by_who_spoke_and_when_if_it_says_so() -> None:
     assert (found.speaker, found.at) == ("Ada", "8 May 2023")
     (found,) = passages_of(message("Hello", name=7, at=""))
     assert (found.speaker, found.at) == (None, AT.isoformat())
+
+
+@pytest.mark.parametrize("key", ["name", "at"])
+@pytest.mark.parametrize("piece", ["a", "Ada ", "🇫🇷", "e\u0301"])
+def test_a_name_or_time_beyond_all_bounds_is_read_up_to_a_length(key: str, piece: str) -> None:
+    found = passages_of(message("word " * LONGEST, **{key: f"  {piece * 5_000}"}))
+    assert len(found) > 1
+    for each in found:
+        told = each.speaker if key == "name" else each.at
+        assert told is not None
+        assert 190 < len(told) <= LONGEST_TOLD
+        assert told == (piece * 5_000)[: len(told)]
+        assert told == told.strip()
 
 
 @given(st.text(alphabet=st.sampled_from("ab .\n"), max_size=5 * LONGEST))

@@ -1,14 +1,17 @@
 """What a verb is given is held against its annotations before the verb runs."""
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
 import pytest
 
+from memoranda import Memoranda
 from memoranda.words.errors import Invalid
-from memoranda.words.given import check_parts, checked
+from memoranda.words.given import CALLER, checked, checks_shapes
 from memoranda.words.ref import ResourceRef
 
 ID = UUID("0190b5a0-0000-7000-8000-000000000001")
@@ -113,31 +116,50 @@ async def test_a_verb_that_is_awaited_refuses_when_it_is_awaited() -> None:
         await late
 
 
+@checks_shapes
 class Part:
-    def __init__(self, below: "Part | None" = None) -> None:
-        self.below = below
-        self._hidden = Hidden()
-
     async def verb(self, who: str, count: int) -> int:
         return count
 
     def inner(self, count: int) -> int:
         return count
 
-
-class Hidden:
-    def verb(self, who: str, count: int) -> int:
+    def _hidden(self, who: str, count: int) -> int:
         return count
 
 
-async def test_the_public_verbs_of_all_parts_are_checked_once_and_no_others() -> None:
-    whole = Part(Part())
-    whole.below.below = whole  # type: ignore[union-attr] # it has one
-    check_parts(whole, __name__)
-    verb = Part.verb
-    check_parts(whole, __name__)
-    assert Part.verb is verb
+async def test_the_public_verbs_of_a_part_are_checked_and_no_others() -> None:
+    part = Part()
     with pytest.raises(Invalid, match="count must be a whole number"):
-        await whole.verb("ada", "many")  # type: ignore[arg-type] # that is the point
-    assert whole.inner("many") == "many"  # type: ignore[arg-type, comparison-overlap] # not public
-    assert whole._hidden.verb("ada", "many") == "many"  # type: ignore[arg-type, comparison-overlap] # not public
+        await part.verb("ada", "many")  # type: ignore[arg-type] # that is the point
+    assert part.inner("many") == "many"  # type: ignore[arg-type, comparison-overlap] # takes nobody
+    assert part._hidden("ada", "many") == "many"  # type: ignore[arg-type, comparison-overlap] # not public
+
+
+async def test_every_verb_that_the_product_offers_is_checked(tmp_path: Path) -> None:
+    async with Memoranda.open(str(tmp_path / "m.db")) as memoranda:
+        unchecked = [
+            f"{kind.__qualname__}.{name}"
+            for kind in parts_of(memoranda)
+            for name, verb in vars(kind).items()
+            if not name.startswith("_") and inspect.isfunction(verb)
+            if [*inspect.signature(verb).parameters, "", ""][1] == CALLER
+            if not hasattr(verb, "__wrapped__")
+        ]
+    assert unchecked == []
+
+
+def parts_of(whole: object) -> set[type]:
+    """The classes of what stands under public names, and under those of these."""
+    kinds: set[type] = set()
+    level = [whole]
+    while level:
+        below = [
+            part
+            for each in level
+            for name, part in getattr(each, "__dict__", {}).items()
+            if not name.startswith("_") and type(part).__module__.startswith("memoranda.")
+        ]
+        level = [part for part in below if type(part) not in kinds]
+        kinds |= {type(part) for part in level}
+    return kinds

@@ -18,7 +18,9 @@ class Permission(StrEnum):
     READ_AGENTS = "list the organization's agents"
     READ_KEYS = "list the organization's keys"
     BUILD_BRIEFS = "build briefs"
-    READ_PAST = "read memories and build briefs of past times, which tell what has been forgotten since"
+    READ_PAST = (
+        "read memories and build briefs of past times, which tell what has been forgotten since"
+    )
     READ_POLICIES = "read context policies"
     PUBLISH_POLICIES = "publish context policies"
     READ_MEMORIES = "read memories"

@@ -23,6 +23,7 @@ from memoranda.access.roles import Permission, organization_for, organization_of
 from memoranda.storage import PLATFORM, ConstraintViolated, Scope, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid, Unauthenticated
+from memoranda.words.given import checks_shapes
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, check_storable, optional_text_input, text_input
 from memoranda.words.page import Page, Row, cut_page
@@ -31,6 +32,7 @@ MOST_LISTED: Final = 500
 _SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 
 
+@checks_shapes
 class Access:
     """Organizations, their users and agents, and the keys that open them.
 

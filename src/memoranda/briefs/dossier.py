@@ -10,6 +10,7 @@ from memoranda.knowledge.service import Knowledge
 from memoranda.state.dossier.building import build_dossier, organization_facts
 from memoranda.state.dossier.models import CompanyDossier, Document, Fact
 from memoranda.state.dossier.service import Dossier
+from memoranda.words.given import checks_shapes
 from memoranda.words.subject import ContextSubject
 
 DOCUMENTS: Final = 20
@@ -22,6 +23,7 @@ class ToldDossier(CompanyDossier):
     facts: list[Fact]
 
 
+@checks_shapes
 class DossierReader:
     """Joins what was written with the documents that are ready."""
 

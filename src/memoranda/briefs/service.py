@@ -34,6 +34,7 @@ from memoranda.runs.models import Run
 from memoranda.runs.service import Runs
 from memoranda.storage import Row, Storage, Transaction
 from memoranda.words.errors import Invalid, NotFound
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, check_length, check_storable, time_input
 from memoranda.words.ref import parse_refs
 from memoranda.words.subject import ContextSubject
@@ -51,6 +52,7 @@ class PublishedPolicy(Value):
     created_at: datetime | None
 
 
+@checks_shapes
 class Briefs:
     """Builds briefs for subjects under published policies."""
 

@@ -1,12 +1,15 @@
 """Whoever listens to conversations in this process is told once a change is committed, and can fail nothing."""
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Callable
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import TypeAlias
 from uuid import UUID
 
 from memoranda.conversations.models import ChangeAction, Conversation, ConversationChange
+from memoranda.words.errors import Invalid
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +30,16 @@ class Listeners:
         self._listeners: list[Listener] = []
 
     def add(self, listener: Listener) -> Callable[[], None]:
-        """Listen from now on; the answer is what ends it, and may be called again."""
+        """Listen from now on; the answer is what ends it, and may be called again.
+
+        Raises `Invalid` for what would have to be awaited: nobody would hear anything.
+        """
+        called = getattr(listener, "__call__", None)  # noqa: B004 - an object may be called as a coroutine is
+        if any(map(iscoroutinefunction, (listener, called))):
+            raise Invalid(
+                "A listener is a plain function: let it start a task for what takes its time.",
+                field="listener",
+            )
         self._listeners.append(listener)
 
         def end() -> None:
@@ -48,7 +60,8 @@ class Listeners:
     def _safely(organization_id: UUID, call: Callable[[], object]) -> None:
         try:
             call()
-        except Exception:
+        except (Exception, CancelledError):
+            # Nothing is awaited here: even the latter was raised by the listener.
             logger.exception(
                 "A listener failed after a conversation changed in organization %s.",
                 organization_id,

@@ -1,6 +1,6 @@
 """What is read of conversations within one transaction, and by whom; and where some texts are quoted."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -18,18 +18,31 @@ LOOKED_THROUGH: Final = 20
 
 
 def of_workflow(
-    tx: Transaction, workflow_id: str, before: UUID | None, most: int
+    tx: Transaction,
+    workflow_id: str,
+    before: UUID | None,
+    most: int,
+    seen: Callable[[Conversation], bool],
 ) -> list[Conversation]:
-    """The workflow's conversations after the one with that id, the newest generation first."""
-    if before is None:
-        return store.of_workflow(tx, workflow_id, (LAST_GENERATION, store.NEWEST), most)
-    last = store.find(tx, before)
-    if last is None:
-        raise Invalid(
-            "The conversation that this list would go on after is gone: start again without a cursor.",
-            field="cursor",
-        )
-    return store.of_workflow(tx, workflow_id, (last.generation, last.id), most)
+    """Those of the workflow's conversations that are `seen`, after the one with that id, the newest generation first."""
+    start = LAST_GENERATION, store.NEWEST
+    if before is not None:
+        last = store.find(tx, before)
+        if last is None or not seen(last):
+            raise Invalid(
+                "The conversation that this list would go on after is gone: start again without a cursor.",
+                field="cursor",
+            )
+        start = last.generation, last.id
+    found: list[Conversation] = []
+    # No page may end with one that is not seen: its id would be in the cursor.
+    while len(found) < most:
+        rows = store.of_workflow(tx, workflow_id, start, most)
+        found += filter(seen, rows)
+        if len(rows) < most:
+            break
+        start = rows[-1].generation, rows[-1].id
+    return found[:most]
 
 
 def recent(

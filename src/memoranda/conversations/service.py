@@ -33,7 +33,8 @@ from memoranda.conversations.writing import Expected, Taken
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid, MemorandaError
-from memoranda.words.inputs import check_count, optional_text_input
+from memoranda.words.given import checks_shapes
+from memoranda.words.inputs import check_count, optional_text_input, text_input, time_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
 
@@ -51,6 +52,7 @@ _LISTING: Final = "conversations"
 _OF_WORKFLOW: Final = "conversations of a workflow"
 
 
+@checks_shapes
 class Conversations:
     """What was said, kept exactly: an ordered list of messages per conversation.
 
@@ -272,17 +274,22 @@ class Conversations:
     ) -> Page[Conversation]:
         """The workflow's conversations that the caller sees, the newest generation first.
 
-        `limit` is 1 to 1,000, before those are left out that the caller may not see. Raises `Invalid`
-        for a cursor that is not this list's, or whose conversation is gone.
+        `limit` is 1 to 1,000. Raises `Invalid` for a cursor that is not this list's, or whose
+        conversation is gone.
         """
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
         check_count("limit", limit, most=MOST_LISTED)
         before = read_cursor(_OF_WORKFLOW, cursor)
+        named = text_input("workflow_id", workflow_id)
         found = await self._storage.read(
-            organization, reading.of_workflow, workflow_id.strip(), before, limit + 1
+            organization,
+            reading.of_workflow,
+            named,
+            before,
+            limit + 1,
+            lambda each: _sees(who, each),
         )
-        page = cut_page(_OF_WORKFLOW, found, limit)
-        return page.model_copy(update={"items": [each for each in page.items if _sees(who, each)]})
+        return cut_page(_OF_WORKFLOW, found, limit)
 
     async def messages(
         self, who: Principal, conversation_id: UUID, *, after: int = 0, limit: int = 100
@@ -315,16 +322,18 @@ class Conversations:
             raise Invalid(f"limit is {limit} and must not be negative.", field="limit")
         if limit == 0:
             return []
+        then = time_input("as_of", as_of)
         return await self._storage.read(
-            subject.organization_id, reading.recent, subject, conversation_id, limit, as_of
+            subject.organization_id, reading.recent, subject, conversation_id, limit, then
         )
 
     async def summary(
         self, subject: ContextSubject, conversation_id: UUID, *, as_of: datetime | None = None
     ) -> StoredMessage | None:
         """The message that stands for what was compacted; None where nothing was. Raises as `recent` does."""
+        then = time_input("as_of", as_of)
         return await self._storage.read(
-            subject.organization_id, reading.summary, subject, conversation_id, as_of
+            subject.organization_id, reading.summary, subject, conversation_id, then
         )
 
     async def quoting(

@@ -1,5 +1,6 @@
 """What changes a conversation, each within one transaction: append, save, clear, reset and purge."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
@@ -232,14 +233,10 @@ def _goes_on(there: Conversation, messages: Sequence[Written]) -> bool:
     """Whether the list begins with all that is stored: known from its chain, and not by reading it."""
     if len(messages) < there.length:
         return False
-    return _last(messages[: there.length]) == there.digest
-
-
-def _last(messages: Sequence[Written]) -> str:
     chain = NO_CHAIN
-    for each in messages:
+    for each in messages[: there.length]:
         chain = chain_after(chain, each.digest)
-    return chain
+    return chain == there.digest
 
 
 def _append(
@@ -300,7 +297,9 @@ def _replace(tx: Transaction, held: Held, messages: Sequence[Written], most: int
     )
     linked = list(chains(digests))
     before = {row.position: row for row in rows.take_away(tx, there.id, changes.left)}
-    placed = [_placed(target, each, linked, before) for each in changes.placed]
+    formers = {each.former for each in changes.placed}
+    pins = Counter(row.digest for at, row in before.items() if row.pinned and at not in formers)
+    placed = [_placed(target, each, linked, before, pins) for each in changes.placed]
     size = (
         there.bytes
         - sum(row.bytes for row in before.values())
@@ -332,15 +331,22 @@ def _replace(tx: Transaction, held: Held, messages: Sequence[Written], most: int
 
 
 def _placed(
-    target: _Target, placing: Placing, linked: Sequence[str], before: Mapping[int, Row]
+    target: _Target,
+    placing: Placing,
+    linked: Sequence[str],
+    before: Mapping[int, Row],
+    pins: Counter[str],
 ) -> Placed:
-    """The row of a message; one that only moved keeps its time and its pin."""
+    """The row of a message; one that moved keeps its time and pin, and one of `pins` is pinned wherever it is."""
     said = target.messages[placing.place - target.kept]
-    moved = None if placing.former is None else before[placing.former]
-    if moved is None:
-        return Placed(placing.position, said, linked[placing.place])
-    said = said._replace(pinned=moved.pinned)
-    return Placed(placing.position, said, linked[placing.place], moved.created_at)
+    at, chain = placing.position, linked[placing.place]
+    if placing.former is not None:
+        moved = before[placing.former]
+        return Placed(at, said._replace(pinned=moved.pinned), chain, moved.created_at)
+    if pins[said.digest]:
+        pins[said.digest] -= 1
+        said = said._replace(pinned=True)
+    return Placed(at, said, chain)
 
 
 def _target(

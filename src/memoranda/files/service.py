@@ -27,6 +27,7 @@ from memoranda.files.revisions import reading
 from memoranda.files.revisions import store as revisions
 from memoranda.files.view import view
 from memoranda.storage import Storage, Transaction
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, check_storable, choice_input, time_input
 from memoranda.words.subject import ContextSubject
 
@@ -44,6 +45,7 @@ def _nobody(_: UUID) -> None:
     """Listen to nothing."""
 
 
+@checks_shapes
 class Files:
     """What people write for every run to know: six files of an organization, and six of each agent.
 

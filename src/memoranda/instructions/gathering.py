@@ -34,6 +34,7 @@ from memoranda.runs.store import page as run_page
 from memoranda.state.definitions.models import Skill
 from memoranda.state.definitions.skills.store import given
 from memoranda.storage import Storage, Transaction
+from memoranda.words.given import checks_shapes
 from memoranda.words.subject import ContextSubject
 from memoranda.words.tokens import Estimator
 
@@ -74,6 +75,7 @@ class Gathered(NamedTuple):
     facts: Facts
 
 
+@checks_shapes
 class Gathering:
     """Reads what a subject's instructions are made of; whoever calls has asked who may."""
 

@@ -49,11 +49,13 @@ from memoranda.instructions.store import Kept
 from memoranda.storage import Storage
 from memoranda.words.clock import Clock, system_clock
 from memoranda.words.estimators import ESTIMATORS, EstimatorName
+from memoranda.words.given import checks_shapes
 from memoranda.words.subject import ContextSubject
 
 _ORDER: Final = [name.value for name in WorkspaceFile]
 
 
+@checks_shapes
 class LoadMeter:
     """Reports of what a file, or an agent, would cost and have skipped, by the measure that runs use."""
 

@@ -31,6 +31,7 @@ from memoranda.runs.store import add_log, record_activity
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import Conflict, Invalid, NotFound, StorageBusy
 from memoranda.words.estimators import ESTIMATORS, EstimatorName
+from memoranda.words.given import checks_shapes
 
 STEP: Final = "context-budget"
 EXCEEDED: Final = "context_budget_exceeded"
@@ -43,6 +44,7 @@ def _nobody(_: UUID) -> None:
     """Listen to nothing."""
 
 
+@checks_shapes
 class Instructions:
     """What a run is told before it begins: fourteen segments, each within its own budget.
 

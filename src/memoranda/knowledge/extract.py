@@ -11,7 +11,7 @@ from memoranda.knowledge.formats.apart import read_apart
 from memoranda.knowledge.formats.bounds import Bounds
 from memoranda.knowledge.formats.told import check_kind, refuse_other, told_by_bytes
 from memoranda.knowledge.models import SourceKind
-from memoranda.knowledge.text import check_size, read_text
+from memoranda.knowledge.text import check_size, read_text, refuse_bytes
 from memoranda.knowledge.transcript import read_first_turn, read_turns
 from memoranda.words.tokens import Estimator, estimate_tokens
 
@@ -55,6 +55,8 @@ def misfit(data: bytes, kind: SourceKind) -> UnreadableDocument | None:
     """Why these bytes are not read as the kind, where a look at them already tells; None where it doesn't."""
     try:
         check_kind(data, kind)
+        if kind not in {"pdf", "docx"}:
+            refuse_bytes(data)
         if kind == "transcript":
             read_first_turn(data)
     except UnreadableDocument as error:

@@ -33,6 +33,7 @@ from memoranda.search.vectors.asking import PATIENCE_S
 from memoranda.storage import PLATFORM, Scope, Storage
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, NotFound, OverLimit
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, optional_text_input, text_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.subject import ContextSubject
@@ -57,6 +58,7 @@ RUN_PATIENCE_S: Final = 0.6
 """How long a run waits for the embedder: its sources have about a second, and words alone are better than none."""
 
 
+@checks_shapes
 class Knowledge:
     """Documents that runs may be told about, of one organization or of the platform.
 

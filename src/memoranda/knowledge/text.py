@@ -82,10 +82,19 @@ def refuse_known_file(data: bytes) -> None:
             raise _binary(name, _OWN_KIND if start == b"%PDF-" else _READABLE)
 
 
-def _decode(data: bytes) -> str:
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and b"\0" in data:
+def refuse_bytes(data: bytes) -> None:
+    """Raise BinaryFile for a NUL in what does not begin as UTF-16 or UTF-32 does."""
+    if b"\0" in data and _marked(data) is None:
         raise _binary("a binary file, or UTF-16 without a byte order mark")
+
+
+def _marked(data: bytes) -> str | None:
+    return next((name for mark, name in _MARKS if data.startswith(mark)), None)
+
+
+def _decode(data: bytes) -> str:
+    refuse_bytes(data)
+    encoding = _marked(data) or "utf-8"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:

@@ -35,6 +35,7 @@ from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import make_cursor, read_cursor
 from memoranda.words.errors import Conflict, Invalid
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, choice_input, time_input
 from memoranda.words.page import cut_page
 from memoranda.words.ref import ResourceRef
@@ -50,6 +51,7 @@ T = TypeVar("T")
 MOST_LISTED: Final = 200
 
 
+@checks_shapes
 class Memories(Finding):
     """Durable facts of an organization, each in a chain of revisions that is only added to.
 

@@ -13,6 +13,7 @@ from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunResult, Ru
 from memoranda.runs.result import LONGEST_REASON, Refs, result_input
 from memoranda.storage import Storage, Transaction
 from memoranda.words.cursor import read_cursor
+from memoranda.words.given import checks_shapes
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count, json_input, text_input
 from memoranda.words.page import Page, cut_page
@@ -29,6 +30,7 @@ def _nobody(_: UUID) -> None:
     """Listen to nothing."""
 
 
+@checks_shapes
 class Runs:
     """Runs of agents, the log of each, and the organization's activity.
 

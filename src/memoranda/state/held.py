@@ -10,7 +10,7 @@ from memoranda.state import store
 from memoranda.state.projections import HostState, Projection
 from memoranda.state.store import Held
 from memoranda.storage import StorageBusy, StorageUnavailable
-from memoranda.storage.host import HostDatabase, HostReading
+from memoranda.storage.host import HostDatabase, HostMoved, HostReading
 from memoranda.words.errors import MemorandaError
 
 logger = logging.getLogger(__name__)
@@ -55,8 +55,15 @@ class HeldHost:
     async def run(
         self, fn: Callable[Concatenate[HostReading, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a store function on a thread. Raises `StorageUnavailable` and `StorageBusy`."""
-        return await self._asked(fn, *args, **kwargs)
+        """Run a store function on a thread. Raises `StorageUnavailable` and `StorageBusy`.
+
+        Tables that are others than they were are looked at anew by whoever asks next.
+        """
+        try:
+            return await self._asked(fn, *args, **kwargs)
+        except HostMoved:
+            self._kinds, self._pause_until = None, 0.0
+            raise
 
     async def close(self) -> None:
         """Give connections and threads back."""

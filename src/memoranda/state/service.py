@@ -17,6 +17,7 @@ from memoranda.state.spelling import moment, said
 from memoranda.state.store import Held
 from memoranda.storage import Row, Storage
 from memoranda.words.errors import MemorandaError, OverLimit
+from memoranda.words.given import checks_shapes
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 
@@ -24,6 +25,7 @@ MOST_REFS: Final = 100
 """How many refs one call of `resolve` may name; a brief may name more."""
 
 
+@checks_shapes
 class StateReader:
     """Reads a host's rows through its projections; without a host there are none."""
 

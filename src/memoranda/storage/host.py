@@ -17,7 +17,7 @@ from memoranda.storage.statements import Row
 from memoranda.storage.tables.base import METADATA
 from memoranda.words.errors import Invalid
 
-__all__ = ["ColumnKind", "HostDatabase", "HostReading"]
+__all__ = ["ColumnKind", "HostDatabase", "HostMoved", "HostReading"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +27,12 @@ OWN_TABLE: Final = "memory_revisions"
 """Where this table stands too, a table of one of our names is ours."""
 SECONDS: Final = 2.0
 """How long a statement may run: a source that waits for it has been given up by then."""
+
+
+class HostMoved(StorageUnavailable):
+    """The tables of an application's database are others than they were; they are looked at anew when asked again."""
+
+    code = "application_changed"
 
 
 class HostReading:
@@ -105,6 +111,11 @@ class HostDatabase:
         cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
         if self._dialect.too_slow(cause):
             return StorageBusy("The application's database did not answer in time: try again.")
+        if self._dialect.misfits(cause):
+            return HostMoved(
+                "The application's tables are not what they were, or their columns do not go together: "
+                f"try again, and correct the projection if it stays so. ({type(cause).__name__})"
+            )
         return StorageUnavailable(
             "The application's database can't be read: check its address, its tables, and what its "
             f"role may read. ({type(cause).__name__})"

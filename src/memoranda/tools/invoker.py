@@ -37,6 +37,7 @@ from memoranda.tools.receipts import store as receipts
 from memoranda.tools.registry import ToolRegistry, schemas
 from memoranda.tools.span import ended, tool_span
 from memoranda.words.errors import MemorandaError, ReadOnly, Unavailable
+from memoranda.words.given import checks_shapes
 from memoranda.words.text import neutral_line
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class Invoked(NamedTuple):
     replayed: bool = False
 
 
+@checks_shapes
 class ToolInvoker:
     """Calls tools: under the caller's policy, once for each idempotency key, counted and noted.
 

@@ -10,6 +10,7 @@ from memoranda.words.errors import Invalid
 from memoranda.words.fitting import Misfit, Read, called, reading
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
+Kind = TypeVar("Kind", bound=type)
 CALLER: Final = "who"
 """The parameter by which a public verb is known: in whose name it is called."""
 ADVICE: Final[Mapping[str, str]] = {
@@ -54,27 +55,10 @@ def check_verbs(kind: type, *, called_by: str | None = None) -> None:
             setattr(kind, name, checked(member))
 
 
-def check_parts(whole: object, package: str) -> None:
-    """Let each public verb of the parts of `whole`, and of theirs, check what it is given.
-
-    A part is what stands under a public name and is made of a class of `package`. A public verb
-    takes whoever calls it first, as `who`.
-    """
-    met: set[int] = set()
-    level = [whole]
-    while level:
-        met.update(map(id, level))
-        below = [
-            part
-            for each in level
-            for name, part in getattr(each, "__dict__", {}).items()
-            if not name.startswith("_") and type(part).__module__.startswith(package)
-        ]
-        level = [part for part in below if id(part) not in met]
-        for part in level:
-            for kind in type(part).__mro__:
-                if kind.__module__.startswith(package):
-                    check_verbs(kind, called_by=CALLER)
+def checks_shapes(kind: Kind) -> Kind:
+    """Let each public verb of a class that takes whoever calls it first, as `who`, check what it is given."""
+    check_verbs(kind, called_by=CALLER)
+    return kind
 
 
 class _Shapes:

@@ -14,6 +14,7 @@ from memoranda.settings import Settings
 from memoranda.storage import Storage
 from memoranda.words.clock import Clock, system_clock
 from memoranda.words.errors import OverLimit
+from memoranda.words.given import checks_shapes
 
 WINDOW: Final = timedelta(minutes=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,6 +53,7 @@ class _Minute(NamedTuple):
     shares: dict[tuple[UUID, str, Rate], _Share]
 
 
+@checks_shapes
 class Rates:
     """So many requests of a kind a minute, for each user, and for a key that is no user's.
 

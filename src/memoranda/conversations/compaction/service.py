@@ -49,6 +49,7 @@ from memoranda.conversations.wire.capabilities import capabilities_of
 from memoranda.storage import Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, NotFound, Unavailable
+from memoranda.words.given import checks_shapes
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count
 from memoranda.words.page import Page, cut_page
@@ -77,6 +78,7 @@ def _nobody(_organization: UUID, _action: ChangeAction, *_: Conversation) -> Non
     """Tell nobody."""
 
 
+@checks_shapes
 class Compactions:
     """Earlier turns become a summary; the latest stay as they are, and nothing that was said is lost.
 

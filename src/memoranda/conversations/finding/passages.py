@@ -10,6 +10,7 @@ import numpy as np
 from memoranda.conversations.models import StoredMessage
 from memoranda.conversations.said import UNSAID, is_summary, words_of
 from memoranda.search.document import Passage
+from memoranda.words.graphemes import boundary_before
 
 COLLECTION: Final = "conversations"
 """What the index of words keeps what was said under."""
@@ -19,6 +20,8 @@ LONGEST: Final = 1_200
 """Characters of a passage; a longer message is several, cut where it pauses."""
 MOST_PARTS: Final = 128
 """Passages of one message; what it says beyond them is not found."""
+LONGEST_TOLD: Final = 200
+"""Characters of who spoke and when; what a message tells of these beyond them is not read."""
 
 _ID: Final = 16
 _PART: Final = np.dtype("<u2")
@@ -118,7 +121,11 @@ def unpack_places(packed: bytes, first: int = 0, last: int | None = None) -> lis
 
 def _told(message: StoredMessage, key: str) -> str | None:
     value = message.metadata.get(key)
-    return value.strip() or None if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    # It is searched with every part of the message.
+    told = value.strip()
+    return told[: boundary_before(told, LONGEST_TOLD)].rstrip() or None
 
 
 def _end(text: str) -> int:

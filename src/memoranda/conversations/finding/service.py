@@ -25,6 +25,7 @@ from memoranda.search.vectors.asking import PATIENCE_S, Asking, Look
 from memoranda.search.vectors.parts import cache_of
 from memoranda.settings import MEGABYTE, Settings
 from memoranda.storage import Storage, Transaction
+from memoranda.words.given import checks_shapes
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count
 
@@ -43,6 +44,7 @@ class _Asked(NamedTuple):
     reach: Reach
 
 
+@checks_shapes
 class ConversationSearch:
     """Finds what was said. A caller's results, scores and order are those of its own conversations alone.
 

@@ -14,12 +14,14 @@ from memoranda.conversations.resets.models import NOTHING_ELSEWHERE, Elsewhere
 from memoranda.conversations.rows import store as rows
 from memoranda.runs.store import record_activity
 from memoranda.storage import Storage, Transaction
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import text_input
 
 RESET: Final = "workflow_reset"
 PURGED: Final = "conversations_purged"
 
 
+@checks_shapes
 class Resets:
     """Ends the conversations of workflows, for owners.
 

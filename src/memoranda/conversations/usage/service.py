@@ -17,9 +17,11 @@ from memoranda.conversations.usage.models import (
     checked_usage,
 )
 from memoranda.storage import Storage, Transaction
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import text_input
 
 
+@checks_shapes
 class UsageLedger:
     """What conversations used and cost over their lives. How full a window is, `pressure` says."""
 

@@ -18,6 +18,7 @@ from memoranda.files.models import (
 from memoranda.files.proposals import deciding, store
 from memoranda.storage import Storage, Transaction
 from memoranda.words.cursor import read_cursor
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, check_storable, choice_input
 from memoranda.words.page import Page, cut_page
 
@@ -29,6 +30,7 @@ def _nobody(_: UUID) -> None:
     """Listen to nothing."""
 
 
+@checks_shapes
 class FileProposals:
     """Changes of context files that wait until an owner applies or discards them.
 

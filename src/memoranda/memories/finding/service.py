@@ -33,6 +33,7 @@ from memoranda.search.calibration import RECALL_SCORE, SEARCH_SCORE
 from memoranda.search.vectors.service import AtHand, Nearest, Vectors
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import NotFound
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, text_input
 from memoranda.words.resolver import RefResolver
 from memoranda.words.subject import ContextSubject
@@ -49,6 +50,7 @@ EMBEDDER_SHARE: Final = 0.5
 """How much of a recall's time an embedder may take; the rest is enough to go on by words alone."""
 
 
+@checks_shapes
 class Finding:
     """Finds memories by their words, their letters and, where an embedder answers, their meaning."""
 

@@ -25,6 +25,7 @@ from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.search.vectors.service import Vectors
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, choice_input
 from memoranda.words.page import Page, cut_page
 from memoranda.words.ref import ResourceRef
@@ -36,6 +37,7 @@ MOST_TIDIED: Final = 20_000
 """The newest memories of an organization that one tidy-up looks at."""
 
 
+@checks_shapes
 class Proposals:
     """What would be remembered, and waits until a person accepts or discards it.
 

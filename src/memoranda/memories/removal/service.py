@@ -16,6 +16,7 @@ from memoranda.memories.removal.store import Removed
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.storage import Storage
 from memoranda.words.errors import Invalid
+from memoranda.words.given import checks_shapes
 
 Quoting: TypeAlias = Callable[[UUID, Collection[str], UUID | None], Awaitable[list[UUID]]]
 """Finds the conversations of an organization that hold one of these texts, but for a user's."""
@@ -34,6 +35,7 @@ class _Quoted(NamedTuple):
     files: list[QuotingFile]
 
 
+@checks_shapes
 class Removal:
     """Takes memories away, for owners and for the night.
 

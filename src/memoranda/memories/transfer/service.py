@@ -25,6 +25,7 @@ from memoranda.memories.transfer.whom import Whom, find_people
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.storage import Row, Storage, StorageBusy
 from memoranda.words.errors import DuplicateMemory, Refused
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import choice_input
 from memoranda.words.subject import ContextSubject
 
@@ -34,6 +35,7 @@ _OVERTAKEN: Final = (DuplicateMemory, MemoriesFull, PinsFull)
 Content = bytes | str | Iterable[bytes | str]
 
 
+@checks_shapes
 class Transfer:
     """Takes memories out as JSON Lines, and in from there and from other products' exports.
 

@@ -14,6 +14,7 @@ from memoranda.runs.events import store
 from memoranda.runs.events.feed import Feed
 from memoranda.runs.events.models import Event, EventPage, Mark, Reset, Stretch
 from memoranda.storage import Storage, Transaction
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
 
 MOST_LISTED: Final = 500
@@ -26,6 +27,7 @@ _OWN_ALONE: Final = {"conversation.updated"}
 _ALL_OF_IT: Final = {Role.OWNER, Role.READ_ONLY}
 
 
+@checks_shapes
 class Events:
     """What changed in an organization, for whoever wants to be told.
 

@@ -17,6 +17,7 @@ from memoranda.state.definitions.models import (
 from memoranda.storage import ConstraintViolated, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
 from memoranda.words.page import Page, cut_page
 
@@ -24,6 +25,7 @@ MOST_LISTED: Final = 200
 _LISTING: Final = "definitions"
 
 
+@checks_shapes
 class Definitions:
     """What an organization's agents, workflows and skills are for.
 

@@ -15,6 +15,7 @@ from memoranda.state.dossier.checking import checked, checked_text, version_inpu
 from memoranda.state.dossier.models import CompanyDossier, DossierText, Fact, UserSection
 from memoranda.storage import Storage, Transaction
 from memoranda.storage.scope import NIL
+from memoranda.words.given import checks_shapes
 from memoranda.words.quotes import Quotes
 from memoranda.words.subject import ContextSubject
 
@@ -43,6 +44,7 @@ class _Kept(NamedTuple):
     facts: tuple[Fact, ...]
 
 
+@checks_shapes
 class Dossier:
     """What an organization says of itself, and what its users say of how they work there.
 

@@ -44,6 +44,11 @@ class HostDialect(ABC):
     def too_slow(error: BaseException) -> bool:
         """Whether the driver's error means that a statement was ended for its time."""
 
+    @staticmethod
+    @abstractmethod
+    def misfits(error: BaseException) -> bool:
+        """Whether the driver's error means that a table or column is not there, or holds something else."""
+
     @classmethod
     def exactly(cls, column: ColumnElement[Any], kind: ColumnKind) -> ColumnElement[Any]:
         """The column for a comparison that holds for the very same value alone, whatever its collation."""

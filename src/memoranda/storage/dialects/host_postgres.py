@@ -93,6 +93,11 @@ class PostgresHost(HostDialect):
     def too_slow(error: BaseException) -> bool:
         return isinstance(error, psycopg.errors.QueryCanceled | psycopg.errors.LockNotAvailable)
 
+    @staticmethod
+    def misfits(error: BaseException) -> bool:
+        forbidden = isinstance(error, psycopg.errors.InsufficientPrivilege)
+        return isinstance(error, psycopg.ProgrammingError) and not forbidden
+
 
 def _read_all(made: psycopg.Connection[Any]) -> None:
     """Let a value that its type in Python can't hold, as `infinity`, be the text that the server writes."""

@@ -110,6 +110,10 @@ class SqliteHost(HostDialect):
             word in str(error) for word in ("interrupted", "locked", "busy")
         )
 
+    @staticmethod
+    def misfits(error: BaseException) -> bool:
+        return isinstance(error, sqlite3.OperationalError) and "no such" in str(error)
+
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from memoranda.state.models import Resolved, StateKind
+from memoranda.storage.host import HostMoved
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Body, Listing
@@ -26,7 +27,7 @@ async def list_state_kinds(who: Caller, product: Product) -> Listing[StateKind]:
 
 
 @routes.post("/resolve")
-@raises(OverLimit)
+@raises(OverLimit, HostMoved)
 async def resolve_state(body: RowsToResolve, who: Caller, product: Product) -> Listing[Resolved]:
     """Read the organization's rows that refs name, in their order; what is not there is left out."""
     return Listing(items=await product.state.resolve(who, body.refs))

@@ -13,12 +13,14 @@ from memoranda.tools.approvals import deciding, store
 from memoranda.tools.models import Approval, ApprovalStatus
 from memoranda.tools.registry import ToolRegistry
 from memoranda.words.cursor import read_cursor
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, choice_input
 from memoranda.words.page import Page, cut_page
 
 MOST_LISTED: Final = 200
 
 
+@checks_shapes
 class Approvals:
     """Calls of agents that wait for a person. An owner decides all of them, a member its user's, an agent none.
 

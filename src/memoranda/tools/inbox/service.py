@@ -13,6 +13,7 @@ from memoranda.tools.inbox.models import Waiting, of_approval, of_change, of_pro
 from memoranda.tools.models import ApprovalStatus
 from memoranda.words.cursor import make_cursor, read_cursor
 from memoranda.words.errors import NotFound
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
 from memoranda.words.page import Page, cut_page
 
@@ -24,6 +25,7 @@ CHANGES: Final = "proposed changes of files"
 MOST_LISTED: Final = 100
 
 
+@checks_shapes
 class Inbox:
     """Proposed memories, calls that wait, and proposed changes of files, as one list.
 

@@ -13,6 +13,7 @@ from memoranda.tools.journal import store
 from memoranda.tools.journal.line import Line
 from memoranda.tools.models import ToolCall
 from memoranda.words.cursor import read_cursor
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
 from memoranda.words.page import Page, cut_page
 
@@ -23,6 +24,7 @@ MOST_WAITING: Final = 10_000
 """How many lines of an organization may wait to be written: what comes then is dropped."""
 
 
+@checks_shapes
 class Journal:
     """The journal of calls: one line for each, of those that were refused too.
 

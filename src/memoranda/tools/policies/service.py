@@ -13,6 +13,7 @@ from memoranda.tools.policies import store
 from memoranda.tools.registry import ToolRegistry
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, check_storable, choice_input
 from memoranda.words.page import Page, cut_page
 
@@ -20,6 +21,7 @@ MOST_LISTED: Final = 200
 ACTIVITY: Final = "tool_policy_set"
 
 
+@checks_shapes
 class ToolPolicies:
     """What each agent may do with each tool. Where nothing is said, it reads, and its writes are asked about.
 

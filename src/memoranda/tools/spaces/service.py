@@ -16,6 +16,7 @@ from memoranda.tools.spaces import store
 from memoranda.tools.spaces.spelling import id_input, spelled
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid
+from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
 from memoranda.words.page import Page, cut_page
 
@@ -25,6 +26,7 @@ PUBLISHED: Final = "tool_space_published"
 WITHDRAWN: Final = "tool_space_withdrawn"
 
 
+@checks_shapes
 class ToolSpaces:
     """Nodes of workflows that call tools. Both ids are a host's own, and no two are alike that differ at all."""
 

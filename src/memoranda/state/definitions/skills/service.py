@@ -10,8 +10,10 @@ from memoranda.state.definitions.models import HIGHEST_PRIORITY, MOST_SKILLS, Bo
 from memoranda.state.definitions.skills import store
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import Invalid, NotFound, OverLimit
+from memoranda.words.given import checks_shapes
 
 
+@checks_shapes
 class AgentSkills:
     """Which skills an agent is given. `agent` is an id, a slug or an external id."""
 
