@@ -148,6 +148,25 @@ async def test_bounded_candidates_still_hold_the_rarest_words(storage: Storage, 
     assert hits[0].document_id == ids[17]
 
 
+@pytest.mark.parametrize("passages", [1, 8, 30])
+async def test_of_too_many_passages_the_documents_are_ranked_in_which_the_words_stand_together(
+    storage: Storage, passages: int
+) -> None:
+    ids = [new_id() for _ in range(30)]
+    content = documents(30, 4)
+    apart = [Passage("The zeppelin waits"), *documents(1, 12)[0], Passage("The hangar opens")]
+    content[3] = content[25] = apart
+    content[17].append(Passage("The zeppelin hangar opens at noon"))
+    alone = await organization(storage, ids, content)
+    query = read_query("when does the zeppelin hangar open")
+    few = await storage.read(
+        alone, store.search, COLLECTION, query, limit=3, limits=Limits(passages=passages)
+    )
+    ranked = {hit.document_id for hit in few}
+    assert ids[17] in ranked
+    assert passages > 8 or ranked == {ids[17]}
+
+
 def begin(tx: Transaction, ids: list[UUID], content: list[list[Passage]]) -> None:
     for document_id, passages in zip(ids, content, strict=True):
         indexed = index_document(passages)

@@ -1,12 +1,10 @@
 """A search fetches few rows, and always the same ones for the same counts."""
 
-from uuid import UUID
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search.document import TermCount
-from memoranda.search.plan import Limits, plan, shortlist
+from memoranda.search.plan import Limits, plan
 
 COUNTS = st.dictionaries(
     st.text(st.sampled_from("abcdef"), min_size=1, max_size=3),
@@ -53,9 +51,6 @@ def test_rows_stay_within_their_limit_but_for_the_rarest_term(counts, rows) -> N
     assert len(full) <= 1 or sum(counts[term].documents for term in full) <= rows
 
 
-def test_documents_with_more_and_rarer_terms_come_first() -> None:
-    one, two, three = UUID(int=1), UUID(int=2), UUID(int=3)
-    found = {"rare": [two], "common": [one, two, three]}
-    counts = of(rare=1, common=3)
-    assert shortlist(found, counts) == [two, one, three]
-    assert shortlist(found, counts, Limits(documents=1)) == [two]
+def test_what_the_rarest_term_leaves_room_for_is_fetched_in_full_too() -> None:
+    assert plan(of(rare=5, b=9, c=9), Limits(rows=100, more=15)).full == ("rare", "b")
+    assert plan(of(rare=50, some=60), Limits(rows=100, more=15)).full == ("rare",)

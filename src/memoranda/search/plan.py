@@ -1,10 +1,8 @@
 """Which rows a search fetches: the rarest terms in full, common ones for candidates alone."""
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
-from uuid import UUID
+from typing import Final
 
 from memoranda.search.document import TermCount
 
@@ -13,13 +11,16 @@ from memoranda.search.document import TermCount
 class Limits:
     """What one search may touch.
 
-    `terms` is the most terms that are looked up, `rows` the most posting rows fetched before
-    candidates are known, `documents` the most candidates.
+    `terms` is the most terms that are looked up, `rows` the most posting rows of the rarest of them,
+    `more` the most rows that are fetched before candidates are known where it leaves room for others, `documents` the
+    most candidates, and `passages` about the most that these have together.
     """
 
     terms: int = 32
     rows: int = 20_000
+    more: int = 6_000
     documents: int = 2_000
+    passages: int = 100_000
 
 
 LIMITS: Final = Limits()
@@ -45,29 +46,7 @@ def plan(counts: Mapping[str, TermCount], limits: Limits = LIMITS) -> Plan:
     full: list[str] = []
     for documents, _, term in rarest:
         rows += documents
-        if full and rows > limits.rows:
+        if full and rows > min(limits.rows, limits.more):
             break
         full.append(term)
     return Plan(tuple(full), tuple(term for *_, term in rarest[len(full) :]))
-
-
-Id = TypeVar("Id", UUID, str)
-"""An id, or the text that a database keeps in its place; both have one order."""
-
-
-def shortlist(
-    found: Mapping[str, Collection[Id]],
-    counts: Mapping[str, TermCount],
-    limits: Limits = LIMITS,
-) -> list[Id]:
-    """Return the candidate documents, those that hold the most and rarest terms first.
-
-    `found` has the documents of each term that was fetched in full.
-    """
-    promise: dict[Id, float] = {}
-    for term in sorted(found):
-        weight = 1 / math.log2(2 + counts[term].documents)
-        for document_id in found[term]:
-            promise[document_id] = promise.get(document_id, 0.0) + weight
-    ranked = sorted(promise, key=lambda document_id: (-promise[document_id], document_id))
-    return ranked[: limits.documents]

@@ -10,7 +10,8 @@ from sqlalchemy import BindParameter, bindparam, select
 
 from memoranda.search.document import TermCount, count_of
 from memoranda.search.lexical import Candidate, Corpus
-from memoranda.search.plan import Limits, plan, shortlist
+from memoranda.search.plan import Limits, plan
+from memoranda.search.shortlist import shortlist
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction, id_of, one_of
 from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
@@ -71,15 +72,14 @@ def everywhere(
     counts = _counts(tx, collection, [*query.terms, *query.names], hidden)
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
     postings: _Postings = defaultdict(dict)
-    holders: defaultdict[str, list[Any]] = defaultdict(list)
     most = limits.rows + len(hidden) * len(asked.full)
     rows = tx.plain(POSTINGS, in_collection=collection, terms=list(asked.full), most=most)
     if hidden:
         rows = [row for row in rows if id_of(row[1]) not in hidden][: limits.rows]
     for term, document, packed in rows:
         postings[document][term] = packed
-        holders[term].append(document)
-    documents = [id_of(document) for document in shortlist(holders, counts, limits)]
+    likely = shortlist(postings, counts, totals.passages, limits)
+    documents = [id_of(document) for document in likely]
     others = sorted(set(also) - set(documents))
     _add_postings(tx, collection, asked.full, others, postings)
     documents += others

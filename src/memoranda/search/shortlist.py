@@ -1,0 +1,88 @@
+"""Which documents are ranked where there are more than one search may look at: those whose words stand together."""
+
+import math
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Final, NamedTuple, TypeVar
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoranda.search.document import TermCount
+from memoranda.search.plan import LIMITS, Limits
+from memoranda.search.postings import Numbers, unpack_each
+
+Id = TypeVar("Id", UUID, str)
+"""An id, or the text that a database keeps in its place; both have one order."""
+
+BLOCK_BITS: Final = 2
+"""Passages are looked at four by four, and each four with the next: a little more than a window."""
+_ORDINAL_BITS: Final = 32
+
+
+def shortlist(
+    postings: Mapping[Id, Mapping[str, bytes]],
+    counts: Mapping[str, TermCount],
+    passages: int,
+    limits: Limits = LIMITS,
+) -> list[Id]:
+    """Return the documents to rank, those that promise most first, then by id.
+
+    `postings` has the rows of the terms that were fetched in full, by document and term; `passages`
+    is how many the searcher has in all. A document promises what its best two neighboring blocks
+    hold of the terms, rare ones counting more. Where there are too many passages, whole documents
+    are taken until `limits.passages` are reached.
+    """
+    documents = sorted(postings)
+    if not documents:
+        return []
+    found = _blocks(documents, postings, counts, passages)
+    order = np.argsort(-found.promise, kind="stable")[: limits.documents]
+    if passages > limits.passages:
+        sizes = np.cumsum(found.sizes[order])
+        order = order[: max(1, int(np.searchsorted(sizes, limits.passages, side="right")))]
+    return [documents[place] for place in order.tolist()]
+
+
+class _Blocks(NamedTuple):
+    """Of each document, what its best blocks hold, and about how many passages it has."""
+
+    promise: NDArray[np.float64]
+    sizes: Numbers
+
+
+def _blocks(
+    documents: list[Id],
+    postings: Mapping[Id, Mapping[str, bytes]],
+    counts: Mapping[str, TermCount],
+    passages: int,
+) -> _Blocks:
+    rows = sorted(
+        (term, place << _ORDINAL_BITS, packed)
+        for place, document in enumerate(documents)
+        for term, packed in postings[document].items()
+    )
+    owners, blocks, weights = [], [], []
+    for term, of_term in groupby(rows, key=lambda row: row[0]):
+        _, starts, packed = zip(*of_term, strict=True)
+        places, _ = unpack_each(packed, starts)
+        # Ordinals of a row ascend, and each row is of another document: what is the same stands together.
+        within = places >> BLOCK_BITS
+        within = within[np.flatnonzero(np.diff(within, prepend=-1))]
+        owners.append(within >> (_ORDINAL_BITS - BLOCK_BITS))
+        blocks.append(within & ((1 << (_ORDINAL_BITS - BLOCK_BITS)) - 1))
+        weights.append(np.full(len(within), _weight(counts[term], passages)))
+    owner, block = np.concatenate(owners), np.concatenate(blocks)
+    last = np.zeros(len(documents), np.int64)
+    np.maximum.at(last, owner, block)
+    # An empty block after each document keeps it apart from the next.
+    starts_at = np.concatenate([[0], np.cumsum(last + 2)])
+    held = np.bincount(starts_at[owner] + block, np.concatenate(weights), int(starts_at[-1]))
+    pairs = np.round(held + np.append(0.0, held[:-1]), 6)  # each block with the one before it
+    promise = np.maximum.reduceat(pairs, starts_at[:-1])
+    return _Blocks(promise, (last + 1) << BLOCK_BITS)
+
+
+def _weight(count: TermCount, passages: int) -> float:
+    return math.log(1 + (max(passages - count.passages, 0) + 0.5) / (count.passages + 0.5))

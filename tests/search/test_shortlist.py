@@ -1,0 +1,77 @@
+"""Of more documents than a search may look at, those are ranked in which the rare words stand together."""
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoranda.search.document import TermCount
+from memoranda.search.plan import Limits
+from memoranda.search.postings import pack_postings
+from memoranda.search.shortlist import shortlist
+
+ONE, TWO, THREE = UUID(int=1), UUID(int=2), UUID(int=3)
+PLACES = st.dictionaries(st.integers(0, 60), st.integers(1, 3), min_size=1, max_size=6)
+
+
+def of(**passages: int) -> dict[str, TermCount]:
+    return {term: TermCount(count, count, count) for term, count in passages.items()}
+
+
+def at(*ordinals: int) -> bytes:
+    return pack_postings(dict.fromkeys(ordinals, 1))
+
+
+def test_the_document_in_which_the_words_stand_together_comes_first() -> None:
+    postings = {
+        ONE: {"blue": at(0), "heron": at(40)},
+        TWO: {"blue": at(40), "heron": at(41)},
+        THREE: {"blue": at(3, 9, 20, 30)},
+    }
+    assert shortlist(postings, of(blue=6, heron=2), 1_000) == [TWO, ONE, THREE]
+
+
+def test_words_on_both_sides_of_a_block_stand_together_too() -> None:
+    postings = {ONE: {"blue": at(3), "heron": at(20)}, TWO: {"blue": at(3), "heron": at(4)}}
+    assert shortlist(postings, of(blue=2, heron=2), 1_000) == [TWO, ONE]
+
+
+def test_what_ends_one_document_and_begins_the_next_stands_apart() -> None:
+    postings = {ONE: {"blue": at(7)}, TWO: {"heron": at(0)}, THREE: {"blue": at(0), "heron": at(0)}}
+    assert shortlist(postings, of(blue=2, heron=2), 1_000)[0] == THREE
+
+
+def test_a_rare_word_promises_more_than_a_common_one_however_often_that_is_said() -> None:
+    postings = {ONE: {"common": at(*range(8))}, TWO: {"rare": at(9)}}
+    assert shortlist(postings, of(common=500, rare=1), 1_000) == [TWO, ONE]
+
+
+def test_equal_promises_go_by_id() -> None:
+    postings = {THREE: {"a": at(1)}, ONE: {"a": at(9)}, TWO: {"a": at(5)}}
+    assert shortlist(postings, of(a=3), 1_000) == [ONE, TWO, THREE]
+    texts = {document.hex: found for document, found in postings.items()}
+    assert shortlist(texts, of(a=3), 1_000) == [ONE.hex, TWO.hex, THREE.hex]
+
+
+def test_documents_are_taken_until_their_passages_are_enough_and_one_at_the_least() -> None:
+    postings = {ONE: {"a": at(0, 99)}, TWO: {"a": at(0, 99)}, THREE: {"a": at(0, 99)}}
+    counts = of(a=6)
+    assert shortlist(postings, counts, 300, Limits(passages=200)) == [ONE, TWO]
+    assert shortlist(postings, counts, 300, Limits(passages=1)) == [ONE]
+    assert shortlist(postings, counts, 300, Limits(passages=300)) == [ONE, TWO, THREE]
+    assert shortlist(postings, counts, 300, Limits(documents=1)) == [ONE]
+    assert shortlist({}, counts, 300) == []
+
+
+@given(st.dictionaries(st.uuids(), st.dictionaries(st.sampled_from("abc"), PLACES, min_size=1)))
+def test_where_there_are_few_passages_every_document_is_ranked_in_any_order(
+    said: dict[UUID, dict[str, dict[int, int]]],
+) -> None:
+    postings = {
+        document: {term: pack_postings(places) for term, places in terms.items()}
+        for document, terms in said.items()
+    }
+    counts = of(a=3, b=5, c=9)
+    listed = shortlist(postings, counts, 1_000)
+    assert sorted(listed) == sorted(postings)
+    assert listed == shortlist(dict(reversed(postings.items())), counts, 1_000)
