@@ -154,7 +154,7 @@ async def test_of_too_many_passages_the_documents_are_ranked_in_which_the_words_
 ) -> None:
     ids = [new_id() for _ in range(30)]
     content = documents(30, 4)
-    apart = [Passage("The zeppelin waits"), *documents(1, 12)[0], Passage("The hangar opens")]
+    apart = [Passage("The zeppelin waits"), *documents(1, 12)[0] * 3, Passage("The hangar opens")]
     content[3] = content[25] = apart
     content[17].append(Passage("The zeppelin hangar opens at noon"))
     alone = await organization(storage, ids, content)
