@@ -1,13 +1,13 @@
 """A storage that the tests of one module share, for tests that change nothing or only rows of their own."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from memoranda.memories.proposals.service import Proposals
 from memoranda.memories.service import Memories
-from memoranda.storage import Storage
+from memoranda.storage import Storage, migrate
 from tests.conftest import BACKENDS, sqlite_url
 from tests.contract.clocks import SteppedClock
 from tests.contract.storage_rows import Two, two_organizations
@@ -24,6 +24,15 @@ async def shared_storage(module_database_url: str) -> AsyncIterator[Storage]:
         yield storage
     finally:
         await storage.close()
+
+
+@pytest.fixture
+def durable_database(durable_postgres: Postgres) -> Iterator[str]:
+    """A fresh database of a server that waits for the disk."""
+    url = durable_postgres.new_database()
+    migrate(url)
+    yield url
+    durable_postgres.drop_database(url)
 
 
 @pytest.fixture

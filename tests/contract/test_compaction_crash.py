@@ -1,50 +1,34 @@
 """A process killed at any instant of a compaction leaves the list and the archive whole, and nothing of it twice."""
 
 import asyncio
-import multiprocessing
 import random
-import signal
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from memoranda.conversations.compaction import serializing
-from memoranda.storage import Storage, migrate
+from memoranda.storage import Storage
 from tests.contract.compacting_writer import speak_until_killed
+from tests.contract.killing import PROCESSES, heard_until_killed
 from tests.contract.talking_house import Talk, turn
 from tests.contract.tenants import new_tenant
-from tests.postgres import Postgres
 
 LONGEST_S = 0.15
 """How long a process runs on before it is killed, at the most."""
 KILLS = 25
-
-PROCESSES = multiprocessing.get_context("forkserver")
 
 
 def acknowledged_until_killed(
     url: str, talk: Talk, first: int, instants: random.Random
 ) -> list[Any]:
     """All that the process said was acknowledged before it was killed."""
-    here, there = PROCESSES.Pipe(duplex=False)
-    process = PROCESSES.Process(
-        target=speak_until_killed, args=(url, talk.who, talk.id, first, there), daemon=True
+    said = heard_until_killed(
+        speak_until_killed,
+        *(url, talk.who, talk.id, first),
+        instants=instants,
+        longest_s=LONGEST_S,
+        at_least=2,
     )
-    process.start()
-    there.close()
-    said: list[Any] = [here.recv(), here.recv()]
-    time.sleep(instants.uniform(0, LONGEST_S))
-    process.kill()
-    try:
-        while True:
-            said.append(here.recv())
-    except EOFError:
-        here.close()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL, "it ran until it was killed"
-    process.close()
     return said[1:]
 
 
@@ -94,15 +78,6 @@ def warm() -> None:
     PROCESSES.set_forkserver_preload(
         ["tests.contract.compacting_writer", "memoranda.storage.dialects"]
     )
-
-
-@pytest.fixture
-def durable_database(durable_postgres: Postgres) -> Iterator[str]:
-    """A fresh database of a server that waits for the disk."""
-    url = durable_postgres.new_database()
-    migrate(url)
-    yield url
-    durable_postgres.drop_database(url)
 
 
 @pytest.mark.slow

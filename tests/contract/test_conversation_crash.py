@@ -1,12 +1,7 @@
 """A process that is killed at any instant leaves every acknowledged list, or the next one, and none in between."""
 
 import asyncio
-import multiprocessing
 import random
-import signal
-import time
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -14,40 +9,28 @@ from memoranda.access.models import Principal
 from memoranda.conversations.digests import chains, digest_of
 from memoranda.conversations.models import ConversationKey
 from memoranda.conversations.service import Conversations
-from memoranda.storage import Storage, migrate
+from memoranda.storage import Storage
 from tests.contract.conversation_crash_writer import Acknowledged, write_until_killed
 from tests.contract.conversation_desk import contents
+from tests.contract.killing import PROCESSES, heard_until_killed
 from tests.contract.tenants import new_tenant
-from tests.postgres import Postgres
 
 WRITERS = 3
 LONGEST_S = 0.08
 KILLS = 12
-
-PROCESSES = multiprocessing.get_context("forkserver")
 
 
 def acknowledged_until_killed(
     url: str, who: Principal, name: str, instants: random.Random
 ) -> list[Acknowledged]:
     """Everything that a writer said was acknowledged before it was killed."""
-    here, there = PROCESSES.Pipe(duplex=False)
-    writer = PROCESSES.Process(
-        target=write_until_killed, args=(url, who, name, WRITERS, there), daemon=True
+    said = heard_until_killed(
+        write_until_killed,
+        *(url, who, name, WRITERS),
+        instants=instants,
+        longest_s=LONGEST_S,
+        at_least=2,
     )
-    writer.start()
-    there.close()
-    said: list[Any] = [here.recv(), here.recv()]
-    time.sleep(instants.uniform(0, LONGEST_S))
-    writer.kill()
-    try:
-        while True:
-            said.append(here.recv())
-    except EOFError:
-        here.close()
-    writer.join()
-    assert writer.exitcode == -signal.SIGKILL, "it ran until it was killed"
-    writer.close()
     return [each for each in said if each is not None]
 
 
@@ -88,15 +71,6 @@ def warm() -> None:
     PROCESSES.set_forkserver_preload(
         ["tests.contract.conversation_crash_writer", "memoranda.storage.dialects"]
     )
-
-
-@pytest.fixture
-def durable_database(durable_postgres: Postgres) -> Iterator[str]:
-    """A fresh database of a server that waits for the disk."""
-    url = durable_postgres.new_database()
-    migrate(url)
-    yield url
-    durable_postgres.drop_database(url)
 
 
 @pytest.mark.slow

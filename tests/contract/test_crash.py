@@ -1,53 +1,34 @@
 """A writer killed at any instant leaves every acknowledged write, and every chain whole."""
 
 import asyncio
-import multiprocessing
 import random
-import signal
-import time
-from collections.abc import Iterator
 
 import pytest
 
 from memoranda.access.models import Principal
 from memoranda.memories.service import Memories
-from memoranda.storage import Storage, migrate
+from memoranda.storage import Storage
 from tests.contract.crash_writer import Acknowledged, write_until_killed
+from tests.contract.killing import PROCESSES, heard_until_killed
 from tests.contract.tenants import new_tenant
 from tests.contract.test_memory_races import assert_whole
-from tests.postgres import Postgres
 
 WRITERS = 4
 LONGEST_S = 0.05
 """How long a writer runs on before it is killed, at the most."""
-
-# Every writer is forked from a process that has imported everything already.
-PROCESSES = multiprocessing.get_context("forkserver")
 
 
 def acknowledged_until_killed(
     url: str, who: Principal, name: str, instants: random.Random
 ) -> list[Acknowledged]:
     """Everything that a writer said was acknowledged before it was killed."""
-    here, there = PROCESSES.Pipe(duplex=False)
-    writer = PROCESSES.Process(
-        target=write_until_killed, args=(url, who, name, WRITERS, there), daemon=True
+    said = heard_until_killed(
+        write_until_killed,
+        *(url, who, name, WRITERS),
+        instants=instants,
+        longest_s=LONGEST_S,
+        at_least=1 + (instants.random() < 0.8),  # a few die before or in their very first write
     )
-    writer.start()
-    there.close()
-    said: list[Acknowledged | None] = [here.recv()]
-    if instants.random() < 0.8:  # a few die before or in their very first write
-        said.append(here.recv())
-    time.sleep(instants.uniform(0, LONGEST_S))
-    writer.kill()
-    try:
-        while True:
-            said.append(here.recv())
-    except EOFError:
-        here.close()
-    writer.join()
-    assert writer.exitcode == -signal.SIGKILL, "it ran until it was killed"
-    writer.close()
     return [each for each in said if each is not None]
 
 
@@ -105,15 +86,6 @@ async def kill_again_and_again(url: str, kills: int) -> None:
 def warm() -> None:
     """Let the process that writers are forked from import what they need, once."""
     PROCESSES.set_forkserver_preload(["tests.contract.crash_writer", "memoranda.storage.dialects"])
-
-
-@pytest.fixture
-def durable_database(durable_postgres: Postgres) -> Iterator[str]:
-    """A fresh database of a server that waits for the disk."""
-    url = durable_postgres.new_database()
-    migrate(url)
-    yield url
-    durable_postgres.drop_database(url)
 
 
 @pytest.mark.slow

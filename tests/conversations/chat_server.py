@@ -1,28 +1,11 @@
 """A server on this machine that speaks the protocol of chat completions, and misbehaves on request."""
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 from typing import Any
 
-
-@dataclass
-class Script:
-    """What was asked, and what to answer before answering well: `(status, headers, body)`."""
-
-    url: str = ""
-    asked: list[dict[str, Any]] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
-    keys: list[str | None] = field(default_factory=list)
-    answers: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
-
-    @property
-    def material(self) -> str:
-        """What the last request asked to be shortened."""
-        return str(self.asked[-1]["messages"][-1]["content"])
+from tests.scripted_server import Script
+from tests.scripted_server import serving as scripted
 
 
 def completion(content: Any, **more: Any) -> bytes:
@@ -43,32 +26,6 @@ USED = {
 }
 
 
-@contextmanager
-def serving() -> Iterator[Script]:
-    script = Script()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            script.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            script.paths.append(self.path)
-            script.keys.append(self.headers["authorization"])
-            good = (200, {}, completion("They talked of ships.", usage=USED))
-            status, headers, answer = script.answers.pop(0) if script.answers else good
-            self.send_response(status)
-            for name, value in {"content-length": str(len(answer)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        script.url = f"http://127.0.0.1:{server.server_port}/v1"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield script
-        finally:
-            server.shutdown()
-            thread.join()
+def serving() -> AbstractContextManager[Script]:
+    """Serve it for as long as the context lasts."""
+    return scripted(lambda _: completion("They talked of ships.", usage=USED))
