@@ -214,7 +214,7 @@ async def test_a_page_ends_where_the_list_ends(memories: Memories, acme: Tenant)
     first = await memories.page(acme.owner, limit=2)
     second = await memories.page(acme.owner, limit=2, cursor=first.next_cursor)
     assert [len(first.items), len(second.items), second.next_cursor] == [2, 2, None]
-    for wrong in ("", "garbled", (first.next_cursor or "")[:-1] + "A"):
+    for wrong in ("", "garbled", (first.next_cursor or "")[:-1] + "%"):
         with pytest.raises(Invalid, match="start again without a cursor"):
             await memories.page(acme.owner, cursor=wrong)
     for wrong_limit in (0, -1, 201):

@@ -167,7 +167,7 @@ async def test_pages_go_from_agent_to_agent_and_split_none(
     found = [[(p.agent_id, p.tool) for p in page.items] for page in (first, last)]
     assert found == [[(agent, "forget"), (agent, "update")] for agent in ordered]
     with pytest.raises(Invalid):
-        await house.policies.page(acme.owner, cursor=first.next_cursor[:-1] + "A")
+        await house.policies.page(acme.owner, cursor=first.next_cursor[:-1] + "%")
     with pytest.raises(Invalid):
         await house.policies.page(acme.owner, limit=0)
 
