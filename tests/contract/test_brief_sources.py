@@ -31,6 +31,7 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.service import Conversations
 from memoranda.knowledge.service import Knowledge
 from memoranda.memories.service import Memories
+from memoranda.settings import Settings
 from memoranda.state.definitions.models import DefinitionKind, DefinitionText
 from memoranda.state.dossier.models import DossierText, Entry
 from memoranda.words.errors import Invalid
@@ -42,7 +43,11 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @pytest.fixture
 async def memoranda(database_url: str) -> AsyncIterator[Memoranda]:
-    async with Memoranda.open(database_url, clock=lambda: NOW, migrate=False) as opened:
+    # What a source answers is looked at here, and not how soon a busy machine lets it.
+    patient = Settings.load(source_timeout_s=30)
+    async with Memoranda.open(
+        database_url, settings=patient, clock=lambda: NOW, migrate=False
+    ) as opened:
         yield opened
 
 
