@@ -97,6 +97,27 @@ def test_a_result_that_came_late_is_moved_to_its_call() -> None:
     ]
 
 
+@pytest.mark.parametrize("between", [[], [says("user", "Go on.")]])
+def test_a_result_that_came_after_all_takes_the_place_of_what_stood_in_for_it(
+    between: list[Message],
+) -> None:
+    begun = [says("user", "How warm is it?"), asking(call("c1"), call("c2"))]
+    loaded = close_unanswered_tool_calls([*begun, answering(result("c2", "7"))])
+    own = answering(result("c1", "12C"))
+    after = closed([*loaded, *between, own, says("assistant", "Twelve.")])
+    results = [block for message in after if message.role == "tool" for block in blocks(message)]
+    told = {block["tool_call_id"]: block["content"] for block in results}
+    assert told == {"c1": "12C", "c2": "7"}
+    assert len(results) == len(told)
+    assert closed(after) is after
+
+
+def test_what_stood_in_for_a_result_stays_where_the_id_is_used_again() -> None:
+    first = close_unanswered_tool_calls([says("user", "One."), asking(call("c1"))])
+    again = [*first, says("user", "Two."), asking(call("c1")), answering(result("c1", "12C"))]
+    assert close_unanswered_tool_calls(again) is again
+
+
 @pytest.mark.parametrize("there", [(), (result("a"),)])
 @pytest.mark.parametrize("also", ["gone", "b", "a"])
 def test_what_a_user_says_beside_a_result_that_nobody_asked_for_comes_after_all_answers(

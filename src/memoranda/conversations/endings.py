@@ -29,15 +29,16 @@ NOT_RUN: Final = "This call was not run: the turn was stopped."
 def close_unanswered_tool_calls(messages: list[Message], answer: str = UNANSWERED) -> list[Message]:
     """Give each call without a result one, right after those that its turn has already.
 
-    A result that came late, after something else was said, is moved to its call; a call that nothing
-    answers gets `answer`, as an error. No message is changed. The same list where every call is
-    answered in its place.
+    A result that came late, after something else was said, is moved to its call, and takes the place of
+    what stood in for it; a call that nothing answers gets `answer`, as an error. No message is
+    changed. The same list where every call is answered in its place.
     """
-    answers = dict(_missing(messages, answer))
+    own = _without_stand_ins(messages, answer)
+    answers = dict(_missing(own, answer))
     if not answers:
-        return messages
+        return own if own is messages else drop_unasked_results(own)
     closed: list[Message] = []
-    for place, message in enumerate(messages):
+    for place, message in enumerate(own):
         closed.append(message)
         if place in answers:
             closed.append(Message(role="tool", content=answers[place]))
@@ -76,6 +77,39 @@ def mark_stopped(messages: list[Message]) -> list[Message]:
         return messages
     metadata = {**last.metadata, "stopped": True}
     return [*messages[:-1], last.model_copy(update={"content": content, "metadata": metadata})]
+
+
+def _without_stand_ins(messages: list[Message], answer: str) -> list[Message]:
+    """Leave out what stands in for the result of a call whose own result came after all.
+
+    A list that was loaded before that, and saved with the result, holds both.
+    """
+    kept: list[Message] = []
+    for place, message in enumerate(messages):
+        waiting = [block for block in results_of(message) if _stands_in(block, answer)]
+        done = [block for block in waiting if _own(messages[place:], answered(block), answer)]
+        if not done:
+            kept.append(message)
+            continue
+        left = [block for block in blocks_of(message) if block not in done]
+        if left:
+            kept.append(message.model_copy(update={"content": left}))
+    return messages if all(map(_is, kept, messages)) and len(kept) == len(messages) else kept
+
+
+def _stands_in(block: Block, answer: str) -> bool:
+    return block.get("is_error") is True and block.get("content") in (answer, UNANSWERED)
+
+
+def _own(messages: Sequence[Message], call_id: str, answer: str) -> bool:
+    """Whether the call's own result is here; once the id is used again, results are for that call."""
+    for message in messages:
+        if any(call.id == call_id for call in calls_of(message)):
+            return False
+        for block in results_of(message):
+            if answered(block) == call_id and not _stands_in(block, answer):
+                return True
+    return False
 
 
 def _missing(messages: Sequence[Message], answer: str) -> Iterator[tuple[int, list[Block]]]:

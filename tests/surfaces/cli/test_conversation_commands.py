@@ -60,6 +60,23 @@ def test_a_list_is_loaded_saved_and_shown_to_the_last_key(cli: Cli, tmp_path: Pa
     assert [each["role"] for each in again["messages"][:2]] == ["user", "assistant"]
 
 
+def test_what_somebody_else_appended_meanwhile_is_not_written_over(
+    cli: Cli, tmp_path: Path
+) -> None:
+    talk = str(cli.json("conversations", "create", "--workflow", "support")["id"])
+    loaded = cli.json("conversations", "load", talk)
+    cli.json("conversations", "append", talk, "Theirs.")
+    loaded["messages"] = [said("user", "Mine.")]
+    refused_save = cli("conversations", "save", written(tmp_path, loaded), "--conversation", talk)
+    assert refused_save.code != 0
+    shown = cli.json("conversations", "show", talk)["messages"]
+    assert [each["content"] for each in shown] == ["Theirs."]
+    again = cli.json("conversations", "load", talk)
+    again["messages"].append(said("user", "Mine."))
+    saved = cli.json("conversations", "save", written(tmp_path, again), "--conversation", talk)
+    assert saved["length"] == 2
+
+
 def test_what_was_loaded_before_a_clearing_is_not_saved_after_it(cli: Cli, tmp_path: Path) -> None:
     talk = str(cli.json("conversations", "create", "--workflow", "support")["id"])
     cli.json("conversations", "append", talk, "Hello")

@@ -1,7 +1,7 @@
 """`memoranda conversations`: what was said, message by message."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
 import typer
@@ -143,14 +143,19 @@ async def save_conversation(
         typer.Option("--fence", metavar="N", help="The fence, where the file is a list alone."),
     ] = None,
 ) -> Answer:
-    """Save a whole list of messages over what was loaded; one that was cleared since is refused."""
+    """Save a whole list of messages over what was loaded; where that was changed or cleared since, it is refused."""
     meant = await place(at, conversation, workflow, generation, agent)
-    said, stated = _list_in(read_json(file, most=MOST_BYTES), file)
-    at_fence = stated if fence is None else fence
+    said = _list_in(read_json(file, most=MOST_BYTES), file)
+    at_fence = said.fence if fence is None else fence
     if at_fence is None:
         raise Invalid("Name the --fence that the list was loaded at.", field="fence")
     saved = await at.memoranda.conversations.save(
-        at.who, meant, _messages(said), fence=at_fence, user_id=await at.user_id(user)
+        at.who,
+        meant,
+        _messages(said.messages),
+        fence=at_fence,
+        expected_digest=said.digest,
+        user_id=await at.user_id(user),
     )
     shown = {"conversation": saved.id, "messages": saved.length, "fence": saved.fence}
     return Answer(saved, lambda: [card(shown)])
@@ -236,17 +241,26 @@ async def list_conversations(
     return page_answer(page, columns, rows, empty)
 
 
-def _list_in(said: object, file: str) -> tuple[object, int | None]:
-    """The messages and the fence that a file states: as `load` answers both, or a list alone."""
+class _Loaded(NamedTuple):
+    """The messages that a file states, and what they were loaded from where it is what `load` answers."""
+
+    messages: object
+    fence: int | None = None
+    digest: str | None = None
+
+
+def _list_in(said: object, file: str) -> _Loaded:
+    """What `load` answers, or a list alone."""
     if not isinstance(said, dict):
-        return said, None
+        return _Loaded(said)
     fence = said.get("fence")
     if "messages" not in said or not isinstance(fence, int) or isinstance(fence, bool):
         raise Invalid(
             f"{file} states no messages and fence, as `memoranda conversations load --json` prints them.",
             file=file,
         )
-    return said["messages"], fence
+    digest = said.get("digest")
+    return _Loaded(said["messages"], fence, digest if isinstance(digest, str) else None)
 
 
 def _messages(said: object) -> "list[Message]":
