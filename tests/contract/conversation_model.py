@@ -117,7 +117,6 @@ def faults_of(messages: Sequence[Message]) -> list[str]:
     return [
         f"{provider}: {fault}"
         for provider in CAPABILITIES
-        if provider != "gemini"
         for fault in check_request(provider, build_request(provider, sent))
     ]
 

@@ -12,8 +12,11 @@ from memoranda.conversations.compaction.activating import OUTDATED
 from memoranda.conversations.compaction.service import Compactions, NothingToCompact
 from memoranda.conversations.models import ConversationKey
 from memoranda.conversations.rows import store as rows
+from memoranda.conversations.seeding import seed
 from memoranda.conversations.service import Conversations
 from memoranda.conversations.usage.models import CallUsage
+from memoranda.conversations.wire.capabilities import CAPABILITIES
+from memoranda.conversations.wire.requests import build_request
 from memoranda.storage import Storage
 from memoranda.words.errors import Invalid, NotFound, ReadOnly, Unavailable
 from tests.contract.talking_house import USED, Scripted, Talk, bare, says, turn
@@ -151,6 +154,22 @@ async def test_pinned_messages_survive_every_compaction_as_they_are(talk: Talk) 
     await compactions.compact(talk.who, talk.id)
     assert 2 not in {each.position for each in await talk.active() if not each.metadata}
     await talk.assert_whole()
+
+
+async def test_a_summary_goes_on_through_later_firings_behind_their_one_prompt(talk: Talk) -> None:
+    await talk.compactions(Scripted("They talked of whales.")).compact(talk.who, talk.id)
+    for prompt in ("You know ships.", "You know \u00a0boats \n too. "):
+        loaded = await talk.talks.load(talk.who, talk.id)
+        sent = seed(prompt, loaded.messages, "and now?")
+        assert [each.content for each in sent if each.role == "system"] == [prompt]
+        assert (sent[0].content, sent[1].role) == (prompt, "user")
+        assert sent[1].metadata["summary"] is True
+        for provider in CAPABILITIES:
+            assert str(build_request(provider, sent)).count("They talked of whales.") == 1, provider
+        assert build_request("anthropic", sent)["system"] == prompt
+        answer = says("assistant", "Nothing new.")
+        await talk.talks.save(talk.who, talk.id, [*sent, answer], fence=loaded.fence)
+        assert [bare(each) for each in await talk.active()] == [*sent, answer]
 
 
 @pytest.mark.parametrize(

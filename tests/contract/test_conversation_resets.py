@@ -31,8 +31,17 @@ from tests.contract.clocks import SteppedClock
 from tests.contract.conversation_desk import KEY, begun, contents, kept, said, texts
 from tests.contract.memory_trail import read
 from tests.contract.tenants import Tenant, new_tenant
+from tests.contract.test_same_brief import MORNING, furnish
 from tests.contract.told_words import Told
 from tests.contract.traces import Scanner
+
+INDEXED = ("documents", "models", "postings", "terms", "totals")
+CLEARED = {
+    *("conversations", "conversation_messages", "conversation_segments"),
+    *("events", "event_counters", *(f"search_{each}" for each in INDEXED)),
+}
+"""The tables that a clear may write to; a reset counts the generation too, and is an activity."""
+RESET = {*CLEARED, "workflow_generations", "activities"}
 
 
 @pytest.fixture
@@ -311,6 +320,29 @@ async def test_only_owners_reset_and_purge(talks: Conversations, acme: Tenant) -
             with pytest.raises(Refused):
                 await attempt
     assert await texts(talks, acme.owner) == ["mine"]
+
+
+@pytest.mark.parametrize("how", ["clear", "reset"])
+async def test_nothing_but_the_workflows_conversations_is_cleared(
+    database_url: str, scanner: Scanner, how: str
+) -> None:
+    async with Memoranda.open(database_url, clock=lambda: MORNING) as memoranda:
+        talks, who = memoranda.conversations, memoranda.owner
+        await furnish(memoranda)
+        made = await talks.append(who, KEY, said("a", "b"))
+        await memoranda.worker.drain()
+        before = scanner.rows()
+        await (talks.clear(who, KEY) if how == "clear" else talks.resets.reset(who, "support"))
+        after = scanner.rows()
+    changed = {table for table in before if before[table] != after[table]}
+    assert changed == (CLEARED if how == "clear" else RESET)
+    for table in ("conversations", "conversation_messages", "conversation_segments"):
+        gone = set(before[table]) - set(after[table])
+        assert gone, table
+        assert all(str(made.id) in row or made.id.hex in row for row in gone), table
+    for table in (f"search_{each}" for each in INDEXED):
+        for row in set(before[table]) ^ set(after[table]):
+            assert "conversations" in row, table
 
 
 # --- purge ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What a save promises on every database: the exact list, times that stay, and only what differs written."""
 
 import asyncio
+import json
 import logging
 import random
 from datetime import timedelta
@@ -12,7 +13,9 @@ import pytest
 from sqlalchemy import update
 
 from memoranda.access.models import Principal
+from memoranda.app import Memoranda
 from memoranda.conversations import preparing, store
+from memoranda.conversations.caps import cap_results, chars_of
 from memoranda.conversations.digests import chains, digest_of
 from memoranda.conversations.errors import (
     ConversationLoadFailed,
@@ -28,8 +31,14 @@ from memoranda.conversations.models import (
     Message,
 )
 from memoranda.conversations.rows import store as rows
+from memoranda.conversations.seeding import seed
 from memoranda.conversations.service import Conversations
+from memoranda.conversations.sizes import total_bytes
+from memoranda.conversations.wire.capabilities import CAPABILITIES
+from memoranda.conversations.wire.requests import build_request
+from memoranda.conversations.wire.valid import check_request
 from memoranda.runs.events.service import Events
+from memoranda.settings import Settings
 from memoranda.storage import Storage, Transaction
 from memoranda.storage.errors import StorageUnavailable
 from memoranda.storage.tables import conversation_messages
@@ -39,8 +48,13 @@ from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
 from tests.contract.clocks import SteppedClock
 from tests.contract.conversation_desk import KEY, begun, contents, kept, said, stored, texts
+from tests.contract.talking_house import Scripted
+from tests.contract.talking_house import turn as talked
 from tests.contract.tenants import Tenant, new_tenant
 from tests.contract.test_conversations import counting
+from tests.contract.traces import Scanner
+from tests.conversations.wire.test_replay import USUAL, answered
+from tests.conversations.wire.test_streams import STREAMS
 
 EXACT: list[dict[str, Any]] = [
     {
@@ -665,3 +679,169 @@ async def test_the_pages_of_a_workflow_are_full_and_name_nothing_that_is_not_see
     foreign = make_cursor("conversations of a workflow", made[-1].id)
     with pytest.raises(Invalid):
         await talks.of_workflow(acme.member(acme.anna), "w", cursor=foreign)
+
+
+# --- what a run sends --------------------------------------------------------------------------
+
+
+def requests_of(messages: list[Message]) -> dict[str, str]:
+    """The next request to each provider, to the byte."""
+    return {each: json.dumps(build_request(each, messages)) for each in CAPABILITIES}
+
+
+@pytest.mark.parametrize(("provider", "answer", "_types"), USUAL, ids=[row[0] for row in USUAL])
+async def test_after_a_restart_the_next_request_is_the_very_same(
+    database_url: str, provider: str, answer: list[Message], _types: list[str]
+) -> None:
+    sent = [*answered(answer), *said("go on")]
+    before = requests_of(sent)
+    async with Memoranda.open(database_url) as memoranda:
+        who = memoranda.owner
+        await memoranda.conversations.save(who, KEY, sent, fence=0)
+    for _ in range(2):
+        async with Memoranda.open(database_url) as memoranda:
+            loaded = await memoranda.conversations.load(who, KEY)
+            again = await memoranda.conversations.load(who, KEY)
+        assert requests_of(loaded.messages) == requests_of(again.messages) == before, provider
+
+
+@pytest.mark.parametrize("provider", STREAMS)
+async def test_a_turn_that_was_stopped_anywhere_is_kept_and_the_next_turn_works(
+    talks: Conversations, acme: Tenant, provider: str
+) -> None:
+    events, read = STREAMS[provider]
+    for place in range(0, len(events) - 2, 2):
+        answer = read(events[:place])
+        key = ConversationKey(workflow_id=f"stopped {place}")
+        saved = await talks.save(acme.owner, key, [*said("ask"), *answer], fence=0)
+        there = await stored(talks, acme.owner, saved.id)
+        assert [each.content for each in there] == ["ask", *(each.content for each in answer)]
+        assert there[-1].metadata == answer[-1].metadata
+        assert there[-1].metadata["stopped"] is True
+        loaded = await talks.load(acme.owner, key)
+        sent = seed("be brief", loaded.messages, "go on")
+        for each in CAPABILITIES:
+            assert check_request(each, build_request(each, sent)) == [], (place, each)
+        await talks.save(
+            acme.owner, key, [*sent, *said("done", role="assistant")], fence=loaded.fence
+        )
+        assert (await texts(talks, acme.owner, key))[-2:] == ["go on", "done"]
+
+
+async def test_keeping_what_is_said_changes_nothing_that_is_sent(
+    talks: Conversations, acme: Tenant
+) -> None:
+    async def run(*, keeps: bool) -> list[dict[str, str]]:
+        sent, messages = [], seed("be brief", [], "ask")
+        for number in range(4):
+            sent.append(requests_of(messages))
+            messages += talked(number)[1:]
+            if keeps:
+                assert await talks.record(acme.owner, KEY, messages, fence=0)
+                assert await talks.record(acme.owner, KEY, messages, fence=9) is None
+            messages += said(f"ask {number}")
+        return sent
+
+    assert await run(keeps=True) == await run(keeps=False)
+
+
+async def test_what_a_load_gives_keeps_to_the_settings_and_what_is_stored_stays(
+    database_url: str,
+) -> None:
+    settings = Settings.load(
+        embedder="none", tool_result_chars=1_000, seed_bytes=60_000, conversation_max_bytes=150_000
+    )
+    given = [each for number in range(20) for each in talked(number, size=900)]
+    given += talked(30, size=3_000)
+    given[2] = talked(0, size=25_000)[2]
+    assert total_bytes(cap_results(given, 1_000)) > 60_000, "old results have to make room too"
+    async with Memoranda.open(database_url, settings=settings) as memoranda:
+        talks, who = memoranda.conversations, memoranda.owner
+        saved = await talks.save(who, KEY, given, fence=0)
+        loaded = (await talks.load(who, KEY)).messages
+        assert total_bytes(loaded) <= 60_000
+        results = [
+            chars_of(block)
+            for each in loaded
+            for block in each.content
+            if isinstance(block, dict) and block["type"] == "tool_result"
+        ]
+        assert max(results) == 1_000
+        assert contents(await stored(talks, who, saved.id)) == contents(given)
+        with pytest.raises(ConversationTooLarge) as refused:
+            await talks.save(who, KEY, [*given, *said("x" * 60_000)], fence=0)
+        assert refused.value.details["limit"] == 150_000
+
+
+# --- who hears of it ---------------------------------------------------------------------------
+
+
+async def test_listeners_see_what_is_committed_and_hear_of_nothing_that_came_to_no_commit(
+    talks: Conversations, acme: Tenant, scanner: Scanner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[bool] = []
+
+    def look(change: ConversationChange) -> None:
+        found = scanner.rows()["conversation_messages"]
+        there.append(any(f"turn {change.conversation.length}" in row for row in found))
+
+    talks.listen(look)
+    saved = await talks.save(acme.owner, KEY, said("turn 1"), fence=0)
+    await talks.append(acme.owner, KEY, said("turn 2"))
+    assert there == [True, True]
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(rows, "changed", broken)
+    for attempt in (
+        talks.create(acme.owner),
+        talks.save(acme.owner, KEY, said("turn 1", "other"), fence=0),
+        talks.append(acme.owner, KEY, said("turn 3")),
+        talks.clear(acme.owner, KEY),
+        talks.resets.reset(acme.owner, "support"),
+        talks.resets.purge(acme.owner, saved.id),
+        talks.resets.purge_workflow(acme.owner, "support"),
+    ):
+        with pytest.raises(ZeroDivisionError):
+            await attempt
+    assert there == [True, True]
+    assert await texts(talks, acme.owner) == ["turn 1", "turn 2"]
+
+
+async def test_no_word_that_was_said_is_in_any_log(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails() -> None:
+        raise RuntimeError("secret of the summarizer")
+
+    def listens(_: ConversationChange) -> None:
+        raise ValueError("no")
+
+    settings = Settings.load(embedder="none", conversation_max_bytes=9_000)
+    with caplog.at_level(logging.DEBUG):
+        async with Memoranda.open(database_url, settings=settings) as memoranda:
+            talks, who = memoranda.conversations, memoranda.owner
+            talks.listen(listens)
+            saved = await talks.save(who, KEY, said("secret", "and secret"), fence=0)
+            await talks.append(who, KEY, said("secret answer", role="assistant"))
+            await talks.append(who, KEY, said("a secret more"))
+            await talks.save(who, KEY, said("secret", "secret anew", "secret"), fence=0)
+            assert await talks.record(who, KEY, said("secret"), fence=3) is None
+            assert await talks.record(who, KEY, said("secret\0"), fence=0) is None
+            assert await talks.record(who, KEY, said("secret" * 2_000), fence=0) is None
+            await memoranda.worker.drain()
+            talks.compactions.use(Scripted(meanwhile=fails))
+            assert (await talks.compactions.compact(who, saved.id)).status == "failed"
+
+            def break_row(tx: Transaction) -> None:
+                m = conversation_messages
+                tx.run(update(m).values(content='"secret').where(m.c.position == 1))
+
+            await memoranda.storage.write(who.organization_id, break_row)
+            with pytest.raises(ConversationLoadFailed):
+                await talks.load(who, KEY)
+            await talks.resets.reset(who, "support")
+            await talks.resets.purge(who, saved.id)
+    assert "ValueError" in caplog.text
+    assert "secret" not in caplog.text

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from memoranda.conversations.service import Conversations
 from memoranda.memories.limits import MemoryLimits
 from memoranda.memories.models import MemoryStatus, Origin, ProposalStatus
 from memoranda.memories.proposals.service import Proposals
@@ -19,6 +20,8 @@ from memoranda.memories.ways import Ways
 from memoranda.runs.events.service import Events
 from memoranda.storage import Storage
 from memoranda.words.errors import DuplicateMemory, Invalid, NotFound
+from tests.contract.conversation_desk import KEY
+from tests.contract.conversation_desk import said as spoken
 from tests.contract.copied_rows import rows_of
 from tests.contract.exchanges import counts, exported, named_tenant, own, refusals, said, told
 from tests.contract.tenants import Tenant
@@ -96,6 +99,19 @@ async def test_an_export_holds_all_that_there_is_and_two_of_the_same_state_are_t
     clerk = next(line for line in lines if line["agent"] and line["user"])
     assert clerk["agent"] == {"id": str(acme.clerk.id), "slug": "clerk", "external_id": "the-clerk"}
     assert all(line["restorable_until"] for line in lines if line.get("status") == "forgotten")
+
+
+async def test_no_word_of_a_conversation_is_exported(
+    transfer: Transfer, storage: Storage, memories: Memories, acme: Tenant
+) -> None:
+    talks = Conversations(storage)
+    talk = await talks.save(acme.owner, KEY, spoken("a secret", "another secret"), fence=0)
+    await memories.remember(acme.owner, "Orders ship.", conversation_id=talk.id)
+    await talks.save(acme.owner, KEY, spoken("a secret", "one more secret"), fence=0)
+    lines = await exported(transfer, acme.owner)
+    assert [line["text"] for line in told(lines)] == ["Orders ship."]
+    assert "secret" not in "".join(lines)
+    assert KEY.workflow_id not in "".join(lines)
 
 
 async def test_a_history_stands_behind_its_memory_whole_and_in_order(
