@@ -88,14 +88,16 @@ class Recorder(Api):
 
 
 async def bodies(rows: Rows) -> dict[str, list[dict[str, Any]]]:
-    """What the walk sends to each operation that reads JSON."""
+    """What the walk sends to each operation that reads JSON: the last request of each step, which others may lead to."""
     noted: dict[str, list[dict[str, Any]]] = {}
     for name, steps in STEPS.items():
-        recorder = Recorder()
+        sent = []
         for step in steps:
+            recorder = Recorder()
             await step.call(recorder, rows)
-        if "json" in recorder.sent[0]:
-            noted[name] = recorder.sent
+            sent.append(recorder.sent[-1])
+        if sent[0].get("json") is not None:
+            noted[name] = sent
     return noted
 
 

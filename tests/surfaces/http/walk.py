@@ -140,7 +140,8 @@ async def _saved(api: Api, path: str) -> httpx.Response:
     if not loaded.is_success:
         return loaded
     said = {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]}
-    sent = {"messages": [*loaded.json()["messages"], said], "fence": loaded.json()["fence"]}
+    known = loaded.json() if loaded.content else {"messages": [], "fence": 0}
+    sent = {"messages": [*known["messages"], said], "fence": known["fence"]}
     return await api.send("PUT", f"{path}messages", json=sent)
 
 

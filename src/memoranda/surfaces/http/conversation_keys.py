@@ -24,7 +24,7 @@ from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, holds, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Number
 from memoranda.surfaces.http.product import Product
-from memoranda.words.errors import Conflict, NotFound, ReadOnly
+from memoranda.words.errors import Conflict, NotFound, OverLimit, ReadOnly
 
 routes = APIRouter(prefix="/v1/conversations", tags=["conversations"], route_class=Operation)
 
@@ -71,7 +71,7 @@ class Cleared(BaseModel):
 
 
 @routes.get("/load")
-@raises(NotFound, ConversationLoadFailed, ConversationTooLarge, OlderGeneration)
+@raises(NotFound, ConversationLoadFailed, ConversationTooLarge, OverLimit, OlderGeneration)
 async def load_conversation_of_key(
     who: Caller,
     product: Product,
@@ -86,7 +86,7 @@ async def load_conversation_of_key(
 
 
 @routes.put("/messages")
-@raises(NotFound, Conflict, LateSave, OlderGeneration, ConversationTooLarge, ReadOnly)
+@raises(NotFound, Conflict, LateSave, OlderGeneration, ConversationTooLarge, OverLimit, ReadOnly)
 @holds(lambda settings: settings.conversation_max_bytes)
 async def save_conversation_of_key(
     body: KeyedListToSave, who: Caller, product: Product
@@ -103,7 +103,7 @@ async def save_conversation_of_key(
 
 
 @routes.post("/messages")
-@raises(NotFound, Conflict, LateSave, OlderGeneration, ConversationTooLarge, ReadOnly)
+@raises(NotFound, Conflict, LateSave, OlderGeneration, ConversationTooLarge, OverLimit, ReadOnly)
 @holds(lambda settings: settings.conversation_max_bytes)
 async def append_messages_of_key(
     body: KeyedMessagesToAppend, who: Caller, product: Product

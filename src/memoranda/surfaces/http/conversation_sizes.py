@@ -18,7 +18,7 @@ from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing, Number
 from memoranda.surfaces.http.product import Product
-from memoranda.words.errors import Invalid, ReadOnly
+from memoranda.words.errors import Invalid, OverLimit, ReadOnly
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/conversations", tags=["conversations"], route_class=Operation)
@@ -69,6 +69,7 @@ async def list_fidelity(_: Caller) -> Listing[RuntimeFidelity]:
 
 
 @routes.get("/usage")
+@raises(OverLimit)
 async def get_total_usage(
     who: Caller,
     product: Product,

@@ -23,7 +23,7 @@ from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, holds, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Flag, Listing, Number
 from memoranda.surfaces.http.product import Product
-from memoranda.words.errors import Conflict, Invalid, NotFound, ReadOnly
+from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, ReadOnly
 from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1", tags=["conversations"], route_class=Operation)
@@ -81,6 +81,7 @@ async def create_conversation(
 
 
 @routes.get("/conversations")
+@raises(OverLimit)
 async def list_conversations(
     who: Caller,
     product: Product,
@@ -113,7 +114,7 @@ async def get_conversation(conversation_id: UUID, who: Caller, product: Product)
 
 
 @routes.get("/conversations/{conversation_id}/load")
-@raises(ConversationLoadFailed, ConversationTooLarge, OlderGeneration)
+@raises(ConversationLoadFailed, ConversationTooLarge, OverLimit, OlderGeneration)
 async def load_conversation(
     conversation_id: UUID, who: Caller, product: Product
 ) -> LoadedConversation:
@@ -135,7 +136,7 @@ async def list_messages(
 
 
 @routes.put("/conversations/{conversation_id}/messages")
-@raises(Conflict, LateSave, OlderGeneration, ConversationTooLarge, ReadOnly)
+@raises(Conflict, LateSave, OlderGeneration, ConversationTooLarge, OverLimit, ReadOnly)
 @holds(lambda settings: settings.conversation_max_bytes)
 async def save_conversation(
     conversation_id: UUID, body: ListToSave, who: Caller, product: Product
@@ -151,7 +152,7 @@ async def save_conversation(
 
 
 @routes.post("/conversations/{conversation_id}/messages")
-@raises(Conflict, LateSave, OlderGeneration, ConversationTooLarge, ReadOnly)
+@raises(Conflict, LateSave, OlderGeneration, ConversationTooLarge, OverLimit, ReadOnly)
 @holds(lambda settings: settings.conversation_max_bytes)
 async def append_messages(
     conversation_id: UUID, body: MessagesToAppend, who: Caller, product: Product
