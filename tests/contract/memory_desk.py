@@ -32,7 +32,7 @@ PARAMETERS: Final = {
 }
 
 
-async def _quoted_nowhere(organization: UUID, texts: object) -> list[UUID]:
+async def _quoted_nowhere(organization: UUID, texts: object, but: UUID | None) -> list[UUID]:
     return []
 
 
