@@ -83,7 +83,8 @@ def same(old: Sequence[str], new: Sequence[str]) -> Pairs:
 def _between(
     old: Sequence[str], new: Sequence[str], part: tuple[int, int], other: tuple[int, int]
 ) -> Pairs:
-    in_place = [(at, to) for at, to in zip(range(*part), range(*other)) if old[at] == new[to]]  # noqa: B905 - as far as both go
+    pairs = zip(range(*part), range(*other), strict=False)  # as far as both go
+    in_place = [(at, to) for at, to in pairs if old[at] == new[to]]
     in_order = _in_order(old, new, part, other)
     return in_order if len(in_order) > len(in_place) else in_place
 
