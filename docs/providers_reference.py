@@ -9,19 +9,22 @@ answer can be built from it again. What nobody but the provider can read (signat
 items of its own tools) is kept as it came and goes back to that provider alone.
 
 ```python
-from memoranda.conversations.wire import anthropic
+from memoranda.conversations.wire import anthropic, streams
 from memoranda.conversations.wire.requests import build_request
 
 messages += anthropic.from_response(response)  # an object of the SDK, or its JSON
+messages += streams.anthropic.from_stream(events)  # or the events of one that was streamed
 request = build_request("anthropic", messages)  # {"system": ..., "messages": [...]}
 request = build_request("gemini", messages)  # the same talk, for another provider
 ```
 
-`openai_responses`, `openai_chat`, `anthropic` and `gemini` each have `from_response`, `from_input` (a
-request that you wrote) and `to_input`; `wire.streams` has a `from_stream` for each, which also takes what
+`openai_responses`, `openai_chat`, `anthropic` and `gemini` each have `from_response`, `from_input` (the list of
+a request that you wrote; `requests.read_request` takes the whole of it) and `to_input`; `wire.streams` has a module for each with
+`from_stream`, as in `streams.gemini.from_stream(chunks)`, which also takes what
 came until a stream broke off. What they give is JSON: an SDK takes it as it is, and so does the API itself.
 No SDK has to be installed. What is not in the form of its API is refused as `invalid_input`, and nothing of it
-is kept.
+is kept: an error in the place of an answer, an answer or stream of another provider, a message of a request that the API does not
+have. An answer that says nothing, such as one that was blocked, is none of these.
 
 ## What is kept
 
@@ -35,8 +38,8 @@ SENT = """\
 
 What is stored stays as it is; these hold for the request alone.
 
-* Calls without a result are answered with a note that they were not run, each result stands right after
-  its call, and results that answer nothing are left out.
+* Calls without a result are answered with a note that they may have run or not, or that they were not
+  run where the call itself broke off; each result stands right after its call, and results that answer nothing are left out.
 * An answer that broke off is sent as far as it is text or a call. Reasoning without its end is not sent,
   nor is reasoning of OpenAI's whose next item broke off, since both are refused.
 * Arguments stay as the model wrote them. A provider that needs an object gets one: what is no JSON object

@@ -269,7 +269,9 @@ def test_a_script_writes_files_and_sees_what_arrives(tmp_path: Path) -> None:
         assert memoranda.files.erase_revision("voice", 2).number == 2
         assert memoranda.files.set_load_mode("people", "always").load_mode == "always"
         assert memoranda.files.list().always_loaded == ["about-you", "people", "voice"]
-        assert len(memoranda.files.list(agent="scout").items) == 6
+        notes = memoranda.files.list(agent="scout")
+        assert len(notes.items) == 6
+        assert len(notes.load.segments) == 5
         with pytest.raises(Conflict):
             memoranda.files.write("voice", "Loud.", file.hash)
         change = memoranda.file_proposals.propose("voice", "Warm.", first.hash)

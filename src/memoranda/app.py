@@ -20,12 +20,15 @@ from memoranda.briefs.dossier import DossierReader
 from memoranda.briefs.own_sources import own_sources
 from memoranda.briefs.packer import ContextPacker
 from memoranda.briefs.service import Briefs
+from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.finding.service import ConversationSearch
+from memoranda.conversations.listeners import Listeners
 from memoranda.conversations.service import Conversations
-from memoranda.conversations.writing import purge_user
-from memoranda.conversing import conversations_of
+from memoranda.conversing import chats_of, clear_user, conversations_of
 from memoranda.files.proposals.service import FileProposals
 from memoranda.files.service import Files
+from memoranda.graphs.holders.store import remove_user as clear_graphs
+from memoranda.graphs.service import Graphs
 from memoranda.instructions import store as told
 from memoranda.instructions.meter import LoadMeter
 from memoranda.instructions.service import Instructions
@@ -94,6 +97,7 @@ class Memoranda:
     embedding: Embedding
     conversations: Conversations
     conversation_search: ConversationSearch
+    chats: Chats
     knowledge: Knowledge
     briefs: Briefs
     state: StateReader
@@ -105,6 +109,7 @@ class Memoranda:
     skills: AgentSkills
     instructions: Instructions
     load_meter: LoadMeter
+    graphs: Graphs
     tools: Tools
     inbox: Inbox
     worker: Worker
@@ -171,16 +176,22 @@ class Memoranda:
         memories = Memories(
             storage, ways, wake, vectors, resolver=state, estimator=ground.estimator
         )
-        conversations = conversations_of(storage, ways, wake, settings)
+        heard, closed = Listeners(wake), ground.events.closed
+        conversations = conversations_of(storage, ways, heard, settings)
+        chats = chats_of(storage, heard, wake, settings, closed)
         dossier = Dossier(storage)
-        quoted = Elsewhere(_clear_memories, _clear_user, dossier.quoting, files.quoting)
+        finders = dossier.quoting, files.quoting, chats.quoting
+        quoted = Elsewhere(_clear_memories, _clear_user, *finders)
         removal = _removal(storage, ways, conversations, ground.events, vectors, elsewhere=quoted)
         knowledge = _knowledge(ground)
         reader, bell, chars = DossierReader(dossier, knowledge), Bell(), settings.tool_reply_chars
         briefs = _briefs(ground, memories, knowledge, conversations, reader)
         instructions = _instructions(ground, memories, lambda: tools)
         meter, hurry = _load_meter(ground, instructions), bell.ring
-        known, kinds = (memories, ways, knowledge), Kinds(knowledge, embedding, ground.said)
+        known, kinds = (
+            (memories, ways, knowledge),
+            Kinds(knowledge, embedding, ground.said, chats.live),
+        )
         box = toolbox(
             *known, briefs, files, said=ground.said, meter=meter, chars=chars, hurry=hurry
         )
@@ -191,6 +202,8 @@ class Memoranda:
         nights.append(Step("pruning of the texts of runs", instructions.prune, again=True))
         nights.append(Step("pruning of old revisions of files", files.prune, again=True))
         nights.append(Step("pruning of replaced messages", conversations.prune, again=True))
+        graphs = Graphs.of(storage, ground.embedders, settings.embedder_timeout_s)
+        nights.append(Step("pruning of graphs' expired items", graphs.items.prune, again=True))
         return cls(
             settings=settings,
             storage=storage,
@@ -206,6 +219,7 @@ class Memoranda:
             embedding=embedding,
             conversations=conversations,
             conversation_search=ground.said,
+            chats=chats,
             knowledge=knowledge,
             briefs=briefs,
             state=state,
@@ -217,6 +231,7 @@ class Memoranda:
             skills=AgentSkills(storage),
             instructions=instructions,
             load_meter=meter,
+            graphs=graphs,
             tools=tools,
             inbox=Inbox(proposals, tools.approvals, changes),
             worker=make_worker(storage, settings, kinds, nights, bell),
@@ -323,11 +338,12 @@ def _clear_memories(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
 
 
 def _clear_user(tx: Transaction, user_id: UUID) -> None:
-    purge_user(tx, user_id)
+    clear_user(tx, user_id)
     forgetting.clear_user(tx, user_id)
     blocks.clear_user(tx, user_id)
     told.clear_user(tx, user_id)
     dossiers.remove_section(tx, user_id)
+    clear_graphs(tx, user_id)
 
 
 def _declared(settings: Settings) -> HostState | None:

@@ -228,6 +228,32 @@ class Settings(BaseSettings):
         description="For how many days the text that a run was given is kept after the run has ended; "
         "which rows it was made of, and what became of each, stays.",
     )
+    chat_queued_s: int = Field(
+        default=600,
+        ge=1,
+        le=2_592_000,
+        description="How many seconds a chat's run may wait to be picked up before a worker ends it as failed.",
+    )
+    chat_silent_s: int = Field(
+        default=900,
+        ge=1,
+        le=2_592_000,
+        description="How many seconds a chat's run may go on without a word of its host before a worker ends it "
+        "as failed, with what it had told until then.",
+    )
+    chat_waiting_s: int = Field(
+        default=604_800,
+        ge=1,
+        le=2_592_000,
+        description="How many seconds a chat's run may wait for somebody before a worker ends it as failed.",
+    )
+    chat_stopping_s: int = Field(
+        default=60,
+        ge=1,
+        le=2_592_000,
+        description="How many seconds the host of a chat's run has to stop before a worker ends the run, with "
+        "what it had told until then.",
+    )
     state: str | None = Field(
         default=None,
         min_length=1,

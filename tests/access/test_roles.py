@@ -55,6 +55,8 @@ MAY = {
     Permission.WRITE_FILES: "o",
     Permission.WRITE_NOTES: "oa",
     Permission.PROPOSE_FILES: "oma",
+    Permission.READ_GRAPHS: "omar",
+    Permission.WRITE_GRAPHS: "oma",
 }
 LETTER = {
     Role.OWNER: "o",

@@ -6,7 +6,8 @@ from multiprocessing.connection import Connection
 from uuid import UUID
 
 from memoranda.access.models import Principal
-from memoranda.conversations.compaction.service import Compactions, NothingToCompact
+from memoranda.conversations.compaction.service import Compactions
+from memoranda.conversations.errors import NothingToCompact
 from memoranda.conversations.service import Conversations
 from memoranda.storage import Storage
 from tests.contract.talking_house import turn

@@ -9,7 +9,9 @@ import pytest
 
 from memoranda.conversations.compaction import serializing
 from memoranda.conversations.compaction.activating import OUTDATED
-from memoranda.conversations.compaction.service import Compactions, NothingToCompact
+from memoranda.conversations.compaction.models import MaybeCompacted
+from memoranda.conversations.compaction.service import Compactions
+from memoranda.conversations.errors import NothingToCompact
 from memoranda.conversations.models import ConversationKey
 from memoranda.conversations.rows import store as rows
 from memoranda.conversations.seeding import seed
@@ -328,10 +330,70 @@ async def test_without_an_earlier_turn_nothing_is_asked_and_nothing_recorded(
 ) -> None:
     talk = await Talk.of(storage, acme.owner, turns=1)
     summarizer = Scripted()
-    with pytest.raises(NothingToCompact):
+    with pytest.raises(NothingToCompact, match="all of it is of the latest turns"):
         await talk.compactions(summarizer).compact(talk.who, talk.id)
     assert summarizer.asked == []
     assert (await talk.compactions().attempts(talk.who, talk.id)).items == []
+
+
+async def test_a_talk_that_is_too_short_to_be_summed_up_is_refused_and_no_failure(
+    storage: Storage, acme: Tenant
+) -> None:
+    talk = await Talk.of(storage, acme.owner, turns=0)
+    for words in ("Hello.", "Good morning.", "How are you?"):
+        await talk.append(says("user", words), says("assistant", "Fine."))
+    before = await talk.active()
+    for summarizer in (Scripted("Hi."), None):
+        compactions = Compactions(storage, summarizer)
+        with pytest.raises(NothingToCompact, match="too short"):
+            await compactions.compact(talk.who, talk.id)
+        assert (await compactions.attempts(talk.who, talk.id)).items == []
+        assert summarizer is None or summarizer.asked == []
+    assert await talk.active() == before
+    # As soon as a summary is shorter than what it stands for, the one that needs no model makes one.
+    await talk.append(says("user", "Which ships are there? " * 9), says("assistant", "Many."))
+    await talk.append(says("user", "Thank you."))
+    done = await Compactions(storage).compact(talk.who, talk.id)
+    assert (done.status, done.reason) == ("activated", None)
+
+
+async def test_what_is_too_large_and_can_not_be_compacted_is_told_apart_from_what_fits(
+    storage: Storage, acme: Tenant
+) -> None:
+    talk = await Talk.of(storage, acme.owner, turns=1)
+    summarizer = Scripted()
+    compactions, who, id_ = talk.compactions(summarizer), talk.who, talk.id
+
+    async def told(window: int, **more: Any) -> tuple[Any, Any, str | None]:
+        found = await compactions.compact_if_due(who, id_, window=window, **more)
+        return found.due, found.compaction, found.reason
+
+    assert await told(100_000) == (None, None, None)
+    due, made, reason = await told(100)
+    assert (due, made) == ("window", None)
+    assert "all of it is of the latest turns" in str(reason)
+    for number in range(1, 4):
+        await talk.append(*turn(number))
+    due, made, reason = await told(100, keep_turns=4)
+    assert (due, made) == ("window", None)
+    for message in (await talk.active())[1:-4]:
+        await compactions.pin(who, id_, message.position)
+    due, made, reason = await told(100)
+    assert (due, made) == ("window", None)
+    assert "pinned" in str(reason)
+    for message in (await talk.active())[1:-4]:
+        await compactions.unpin(who, id_, message.position)
+    assert summarizer.asked == []
+    due, made, reason = await told(100)
+    assert (due, made.status, reason) == ("window", "activated", None)
+    due, made, reason = await told(100)
+    assert (due, made) == ("window", None)
+    assert "summed up already" in str(reason)
+    assert len(summarizer.asked) == 1
+    heavy = talk.compactions(budget=700)
+    await talk.append(says("user", "Go on."))
+    kept = await heavy.compact_if_due(who, id_, window=10**6, keep_turns=2)
+    assert (kept.due, kept.compaction) == ("bytes", None)
 
 
 async def test_it_is_due_by_the_window_or_by_its_bytes_and_not_before(talk: Talk) -> None:
@@ -339,14 +401,17 @@ async def test_it_is_due_by_the_window_or_by_its_bytes_and_not_before(talk: Talk
     who, id_ = talk.who, talk.id
     found = await compactions.pressure(who, id_, window=10_000, room=100)
     full = found.input_tokens + 100
-    assert await compactions.compact_if_due(who, id_, window=full * 5 // 4 + 2, room=100) is None
-    done = await compactions.compact_if_due(who, id_, window=full * 5 // 4, room=100)
+    fits = await compactions.compact_if_due(who, id_, window=full * 5 // 4 + 2, room=100)
+    assert fits == MaybeCompacted(due=None, compaction=None, reason=None)
+    done = (await compactions.compact_if_due(who, id_, window=full * 5 // 4, room=100)).compaction
     assert done is not None
     assert (done.status, done.cause) == ("activated", "window")
     for number in range(4):
         await talk.append(*turn(20 + number))
     # Old results make room first; what users and assistants said is what is left over.
-    heavy = await talk.compactions(budget=1_500).compact_if_due(who, id_, window=10**6)
+    found = await talk.compactions(budget=1_500).compact_if_due(who, id_, window=10**6)
+    assert found.due == "bytes"
+    heavy = found.compaction
     assert heavy is not None
     assert (heavy.status, heavy.cause) == ("activated", "bytes")
 

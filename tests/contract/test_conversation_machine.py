@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from memoranda.conversations.compaction.service import Compactions, NothingToCompact
-from memoranda.conversations.errors import LateSave, OlderGeneration
+from memoranda.conversations.compaction.service import Compactions
+from memoranda.conversations.errors import LateSave, NothingToCompact, OlderGeneration
 from memoranda.conversations.generations import store as generations
 from memoranda.conversations.limits import ConversationLimits
 from memoranda.conversations.models import ConversationKey, Message

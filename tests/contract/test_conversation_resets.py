@@ -6,12 +6,15 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.app import Memoranda
-from memoranda.conversations.errors import LateSave, OlderGeneration
+from memoranda.conversations import store
+from memoranda.conversations.errors import LaterGeneration, LateSave, OlderGeneration
 from memoranda.conversations.models import (
     ConversationChange,
     ConversationKey,
     Message,
+    WorkflowGeneration,
     WorkflowReset,
 )
 from memoranda.conversations.service import Conversations
@@ -25,7 +28,8 @@ from memoranda.storage.tables import (
     conversation_messages,
     conversations,
 )
-from memoranda.words.errors import Conflict, Gone, NotFound, Refused
+from memoranda.words.errors import Conflict, Gone, Invalid, NotFound, Refused
+from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
 from tests.contract.clocks import SteppedClock
 from tests.contract.conversation_desk import KEY, begun, contents, kept, said, texts
@@ -200,26 +204,88 @@ async def test_a_first_save_for_an_older_generation_makes_nothing(
     assert (await talks.page(acme.owner)).items == []
 
 
-async def test_a_reset_goes_past_generations_that_a_host_began_by_itself(
-    talks: Conversations, acme: Tenant
+async def test_a_generation_that_no_reset_has_begun_takes_nothing_and_is_told_which_goes_on(
+    talks: Conversations, storage: Storage, acme: Tenant
 ) -> None:
-    await talks.create(acme.owner, workflow_id="support", generation=7)
+    other = await new_tenant(storage, "Other")
+    for tenant in (acme, other):
+        await begun(talks, tenant.owner, "a")
+    await talks.resets.reset(acme.owner, "support")
+    for tenant, present in ((acme, 2), (other, 1)):
+        for agent in (None, tenant.scout.id):
+            later = ConversationKey(workflow_id="support", generation=present + 7, agent_id=agent)
+            for attempt in (
+                talks.load(tenant.owner, later),
+                talks.save(tenant.owner, later, said("early"), fence=0),
+                talks.append(tenant.owner, later, said("early")),
+                talks.clear(tenant.owner, later),
+                talks.create(
+                    tenant.owner, workflow_id="support", agent_id=agent, generation=present + 1
+                ),
+            ):
+                with pytest.raises(LaterGeneration) as refused:
+                    await attempt
+                assert refused.value.details["generation"] == present
+    assert await kept(storage, acme) == (0, 0)
+    assert await kept(storage, other) == (1, 0)
+    assert len((await talks.page(acme.owner)).items) == 1
+
+
+async def test_everybody_is_told_which_generation_of_a_workflow_goes_on(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    other = await new_tenant(storage, "Other")
+    everybody = (acme.owner, acme.member(acme.anna), acme.reader, acme.key_of(acme.scout))
+
+    async def told(who: Principal) -> WorkflowGeneration:
+        return await talks.resets.generation(who, " support ")
+
+    for generation in (1, 2, 3):
+        for who in everybody:
+            assert await told(who) == WorkflowGeneration(
+                workflow_id="support", generation=generation
+            )
+        await talks.resets.reset(acme.owner, "support")
+    await talks.resets.purge_workflow(acme.owner, "support")
+    assert (await told(acme.reader)).generation == 5
+    assert (await told(other.owner)).generation == 1
+    with pytest.raises(Refused):
+        await told(LOCAL_OPERATOR)
+    with pytest.raises(Invalid):
+        await talks.resets.generation(acme.owner, "\0")
+
+
+async def test_a_reset_goes_past_later_generations_that_are_there_from_before(
+    talks: Conversations, storage: Storage, acme: Tenant
+) -> None:
+    """A host could begin them by itself once; what is there goes on until then."""
+    first = await talks.create(acme.owner, workflow_id="support")
+    there = first.model_copy(update={"id": new_id(), "generation": 7})
+    await storage.write(acme.owner.organization_id, store.create, there)
+    key = KEY.model_copy(update={"generation": 7})
+    await begun(talks, acme.owner, "a", key=key)
+    assert await texts(talks, acme.owner, key) == ["a"]
     assert (await talks.resets.reset(acme.owner, "support")).generation == 8
     assert (await talks.resets.reset(acme.owner, "support")).generation == 9
+    assert await kept(storage, acme) == (0, 0)
 
 
 @pytest.mark.parametrize("workflow", ["reset", "purge_workflow"])
 async def test_what_was_purged_in_a_generation_that_is_still_to_come_is_made_again_by_no_late_save(
     talks: Conversations, storage: Storage, acme: Tenant, workflow: str
 ) -> None:
-    key = KEY.model_copy(update={"generation": 5})
+    key = KEY.model_copy(update={"generation": 4})
+    first = await talks.create(acme.owner, workflow_id="support")
+    there = first.model_copy(update={"id": new_id(), "generation": 4})
+    await storage.write(acme.owner.organization_id, store.create, there)
     await begun(talks, acme.owner, "a", key=key)
     before = await talks.load(acme.owner, key)
     assert before.conversation is not None
     await talks.resets.purge(acme.owner, before.conversation.id)
-    await getattr(talks.resets, workflow)(acme.owner, "support")
-    with pytest.raises(LateSave):
-        await talks.save(acme.owner, key, [*before.messages, *said("late")], fence=before.fence)
+    for refused in (LaterGeneration, LaterGeneration, LateSave):
+        await getattr(talks.resets, workflow)(acme.owner, "support")
+        with pytest.raises(refused):
+            await talks.save(acme.owner, key, [*before.messages, *said("late")], fence=before.fence)
     assert await kept(storage, acme) == (0, 0)
     await begun(talks, acme.owner, "new", key=key)
     assert await texts(talks, acme.owner, key) == ["new"]

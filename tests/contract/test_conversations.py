@@ -143,6 +143,10 @@ async def test_messages_are_read_from_a_position_on_and_the_latest_first(
     await talks.append(acme.owner, made.id, said(*"abcdef"))
     part = await talks.messages(acme.owner, made.id, after=2, limit=3)
     assert [each.content for each in part] == ["c", "d", "e"]
+    for after, limit, more in ((2, 3, 5), (2, 4, None), (2, 9, None), (6, 1, None), (5, 1, None)):
+        page = await talks.message_page(acme.owner, made.id, after=after, limit=limit)
+        assert page.next_after == more
+        assert [each.position for each in page.items] == [*range(after + 1, 7)][:limit]
     subject = ContextSubject(organization_id=acme.owner.organization_id, user_id=acme.anna.id)
     assert [each.content for each in await talks.recent(subject, made.id, 2)] == ["f", "e"]
     assert await talks.recent(subject, made.id, 0) == []
@@ -159,8 +163,9 @@ async def test_a_workflows_generation_has_one_conversation_with_an_agent(
         with pytest.raises(Conflict) as refused:
             await talks.create(acme.owner, workflow_id="onboarding", agent_id=agent)
         assert refused.value.details["conversation_id"] == str(made.id)
+    await talks.resets.reset(acme.owner, "onboarding")
+    for agent in (acme.scout.id, None, acme.clerk.id):
         await talks.create(acme.owner, workflow_id="onboarding", agent_id=agent, generation=2)
-    await talks.create(acme.owner, workflow_id="onboarding", agent_id=acme.clerk.id)
     unnamed = [await talks.create(acme.owner) for _ in range(2)]
     assert unnamed[0].id != unnamed[1].id
 

@@ -115,8 +115,23 @@ async def test_an_unknown_tool_is_refused_before_anything_is_read(house: ToolHou
     with pytest.raises(UnknownTool) as refused:
         await house.tools.invoke(house.acme.reader, "swordfish", "no object", key="\n")
     assert "swordfish" not in refused.value.message
-    assert refused.value.details["tools"][0] == "note"
+    offered = [each.name for each in await house.tools.offers(house.acme.reader)]
+    assert refused.value.details["tools"] == offered
+    assert "note" not in offered
     assert await house.lines() == [("-", "refused", "unknown_tool")]
+
+
+async def test_an_unknown_tool_is_told_of_none_that_the_caller_is_not_offered(
+    house: ToolHouse,
+) -> None:
+    await house.policy("crack", Decision.DENY)
+    acme = house.acme
+    for who in (acme.owner, acme.member(acme.anna), acme.reader, acme.key_of(acme.scout)):
+        with pytest.raises(UnknownTool) as refused:
+            await house.tools.invoke(who, "swordfish", {})
+        offered = [each.name for each in await house.tools.offers(who)]
+        assert refused.value.details["tools"] == offered
+        assert ("crack" in refused.value.message) is (who.agent_id is None)
 
 
 async def test_arguments_are_checked_before_who_may_call(house: ToolHouse) -> None:

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 
 from memoranda.conversations.endings import (
+    NOT_RUN,
+    NOT_WHOLE,
     UNANSWERED,
     close_unanswered_tool_calls,
     drop_unasked_results,
@@ -80,6 +82,22 @@ def test_open_calls_are_answered_after_the_results_that_there_are() -> None:
         }
         for each in ("a", "c")
     ]
+
+
+def test_a_call_that_broke_off_itself_was_not_run_and_of_others_nobody_says_so() -> None:
+    half = {**call("b"), "arguments": '{"q', "stopped": True}
+    messages = [says("user", "both"), asking(call("a"), half)]
+    found = close_unanswered_tool_calls(messages)
+    told = {block["tool_call_id"]: block["content"] for block in blocks(found[-1])}
+    assert told == {"a": UNANSWERED, "b": NOT_WHOLE}
+    assert "may have run" in UNANSWERED
+    assert "was not run" in NOT_WHOLE
+    again = close_unanswered_tool_calls(messages, NOT_RUN)
+    assert [block["content"] for block in blocks(again[-1])] == [NOT_RUN, NOT_WHOLE]
+    for loaded in (found, again):
+        own = answering(result("a", "12C"), result("b", "7"))
+        after = closed([*loaded, own])
+        assert [each for each in after if each.role == "tool"] == [own]
 
 
 def test_a_result_that_came_late_is_moved_to_its_call() -> None:

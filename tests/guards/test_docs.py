@@ -71,6 +71,12 @@ def test_every_link_between_pages_leads_somewhere() -> None:
     ]
 
 
+def test_every_word_has_one_meaning_in_one_place() -> None:
+    words = Counter(re.findall(r"^\| ([^|]+) \|", page("words.md"), re.MULTILINE))
+    assert len(words) > 50
+    assert not [word for word, count in words.items() if count > 1]
+
+
 def test_every_decision_is_in_the_index() -> None:
     index = page("decisions/README.md")
     assert not [

@@ -46,6 +46,8 @@ BREACHES = {
     "storage in the models": ("pure", "briefs/models.py", "import memoranda.storage"),
     "an integration nobody declared": ("integrations", "integrations/attic/__init__.py", ""),
     "a framework in a room": ("frameworks", "briefs/service.py", "import agno"),
+    "a database in the client": ("client", "client/call.py", "import memoranda.storage"),
+    "a database below the client": ("client", "files/models.py", "import sqlalchemy"),
     "a dialect in a store": (
         "dialects",
         "memories/store.py",
@@ -85,5 +87,6 @@ NAMES = {
     "frameworks": "Only its integration knows an agent framework",
     "cycles": "No two neighbors import each other",
     "pure": "What decides is pure: no database, no event loop, no web",
+    "client": "The HTTP client needs values alone: no database, no server, nothing that decides",
     "dialects": "Only storage knows which database it is",
 }

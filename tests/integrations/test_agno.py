@@ -125,6 +125,37 @@ async def test_after_an_approval_the_models_window_holds_one_new_brief_and_not_t
     assert old.brief.text == paused.block.brief.text
 
 
+async def test_a_run_that_waits_for_two_approvals_holds_one_brief_after_each(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    kept = [
+        await memoranda.memories.remember(acme.owner, text, agent_id=acme.scout.id)
+        for text in ("Tea is at five.", "Milk comes first.")
+    ]
+    calls = [[("forget", {"memory_id": str(each.id), "expected_version": 1})] for each in kept]
+    kept_by_agno = InMemoryDb()
+    agent = agent_of(Scripted(script=[*calls, "Both forgotten."]), db=kept_by_agno, session_id="s")
+    model = agent.model
+    assert isinstance(model, Scripted)
+    runtime = AgnoRuntime(memoranda, acme.owner)
+    runs = [await runtime.run(agent, "Tidy up.", agent_id=acme.scout.id)]
+    for _ in kept:
+        assert runs[-1].waits
+        [approval] = (await memoranda.tools.approvals.page(acme.owner)).items
+        await memoranda.tools.approvals.approve(acme.owner, approval.id)
+        # As another process would go on: from what Agno's own database kept.
+        stored = await agent.aget_run_output(runs[-1].output.run_id or "", session_id="s")
+        assert stored is not None
+        runs.append(await runtime.resume(agent, stored))
+    assert [run.run.stage for run in runs] == [0, 1, 2]
+    assert runs[-1].run.status is RunStatus.COMPLETED
+    assert len(model.windows) == 3
+    for window, run in zip(model.windows, runs, strict=True):
+        assert briefs_in(window) == [fenced(run.block.brief.text)]
+    told = [text in runs[-1].block.brief.text for text in ("Tea is at five.", "Milk comes first.")]
+    assert told == [False, False]
+
+
 async def test_without_refresh_on_resume_the_window_keeps_the_same_bytes(
     memoranda: Memoranda, acme: Tenant
 ) -> None:

@@ -48,6 +48,8 @@ class Permission(StrEnum):
     WRITE_FILES = "write context files"
     WRITE_NOTES = "write an agent's notes"
     PROPOSE_FILES = "propose changes of context files"
+    READ_GRAPHS = "read what graphs keep"
+    WRITE_GRAPHS = "write what graphs keep"
 
 
 class ToolPolicyRequired(Refused):
@@ -64,10 +66,16 @@ _BOUND: Final = (_READS - _OF_ALL) | {_P.USE_TOOLS}
 MATRIX: Final[dict[Role, frozenset[Permission]]] = {
     Role.OWNER: frozenset(Permission) - {_P.MANAGE_PLATFORM},
     Role.MEMBER: _BOUND
-    | {_P.WRITE_MEMORIES, _P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS}
+    | {
+        _P.WRITE_MEMORIES,
+        _P.PROPOSE_MEMORIES,
+        _P.WRITE_CONVERSATIONS,
+        _P.WRITE_RUNS,
+        _P.WRITE_GRAPHS,
+    }
     | {_P.DECIDE_TOOLS, _P.WRITE_SECTION, _P.PROPOSE_FILES, _P.READ_PAST},
     Role.AGENT: _BOUND
-    | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS}
+    | {_P.PROPOSE_MEMORIES, _P.WRITE_CONVERSATIONS, _P.WRITE_RUNS, _P.WRITE_GRAPHS}
     | {_P.WRITE_NOTES, _P.PROPOSE_FILES},
     Role.READ_ONLY: _READS | {_P.USE_TOOLS},
     Role.OPERATOR: frozenset({_P.MANAGE_PLATFORM}),

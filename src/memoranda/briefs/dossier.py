@@ -8,19 +8,13 @@ from memoranda.access.roles import subject_of
 from memoranda.knowledge.models import Source
 from memoranda.knowledge.service import Knowledge
 from memoranda.state.dossier.building import build_dossier, organization_facts
-from memoranda.state.dossier.models import CompanyDossier, Document, Fact
+from memoranda.state.dossier.models import Document, Fact, ToldDossier
 from memoranda.state.dossier.service import Dossier
 from memoranda.words.given import checks_shapes
 from memoranda.words.subject import ContextSubject
 
 DOCUMENTS: Final = 20
 """How many documents are named where nobody says; the count tells of all."""
-
-
-class ToldDossier(CompanyDossier):
-    """The dossier as it was written, and the facts that a model is told of it, in their order."""
-
-    facts: list[Fact]
 
 
 @checks_shapes

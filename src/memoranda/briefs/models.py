@@ -1,5 +1,6 @@
 """The values of a brief: what is asked, what may be spent, what was offered, what came out."""
 
+from datetime import datetime
 from typing import Annotated, Literal, TypeVar, get_args
 from uuid import UUID
 
@@ -110,6 +111,15 @@ class ContextPolicy(Value):
             if spec.enabled:
                 specs.setdefault(spec.name, spec)
         return specs
+
+
+class PublishedPolicy(Value):
+    """One version of a policy. `version` is 0 and `created_at` None for those that come with the product."""
+
+    name: str
+    version: int
+    policy: ContextPolicy
+    created_at: datetime | None
 
 
 class ContextItem(Value):

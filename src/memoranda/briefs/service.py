@@ -19,7 +19,7 @@ from memoranda.briefs.models import (
     ContextBrief,
     ContextPolicy,
     ContextRequest,
-    Value,
+    PublishedPolicy,
 )
 from memoranda.briefs.policies import (
     DEFAULT_NAME,
@@ -41,15 +41,6 @@ from memoranda.words.subject import ContextSubject
 
 LONGEST_QUERY: Final = 20_000
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-
-
-class PublishedPolicy(Value):
-    """One version of a policy. `version` is 0 and `created_at` None for those that come with the product."""
-
-    name: str
-    version: int
-    policy: ContextPolicy
-    created_at: datetime | None
 
 
 @checks_shapes

@@ -12,10 +12,11 @@ RESULT: Final = "tool_result"
 
 
 class Call(NamedTuple):
-    """A call that an assistant's message asked for."""
+    """A call that an assistant's message asked for; `stopped` where it broke off before it was whole."""
 
     id: str
     name: str
+    stopped: bool = False
 
 
 def blocks_of(message: Message) -> list[Block]:
@@ -28,7 +29,7 @@ def calls_of(message: Message) -> list[Call]:
     if message.role != "assistant":
         return []
     return [
-        Call(str(block.get("id", "")), str(block.get("name", "")))
+        Call(str(block.get("id", "")), str(block.get("name", "")), block.get("stopped") is True)
         for block in blocks_of(message)
         if block.get("type") == CALL
     ]

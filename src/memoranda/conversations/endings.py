@@ -11,6 +11,7 @@ from typing import Final
 from memoranda.conversations.calls import (
     RESULT,
     Block,
+    Call,
     answered,
     blocks_of,
     calls_of,
@@ -24,14 +25,17 @@ UNANSWERED: Final = (
     "The call may have run or not."
 )
 NOT_RUN: Final = "This call was not run: the turn was stopped."
+"""For a host that knows it."""
+NOT_WHOLE: Final = "This call was not run: the turn ended before all of it was written."
+STAND_INS: Final = (UNANSWERED, NOT_RUN, NOT_WHOLE)
 
 
 def close_unanswered_tool_calls(messages: list[Message], answer: str = UNANSWERED) -> list[Message]:
     """Give each call without a result one, right after those that its turn has already.
 
     A result that came late, after something else was said, is moved to its call, and takes the place of
-    what stood in for it; a call that nothing answers gets `answer`, as an error. No message is
-    changed. The same list where every call is answered in its place.
+    what stood in for it; a call that nothing answers gets `answer`, as an error, or where it broke off
+    itself, that it was not run. No message is changed. The same list where every call is answered in its place.
     """
     own = _without_stand_ins(messages, answer)
     answers = dict(_missing(own, answer))
@@ -98,7 +102,7 @@ def _without_stand_ins(messages: list[Message], answer: str) -> list[Message]:
 
 
 def _stands_in(block: Block, answer: str) -> bool:
-    return block.get("is_error") is True and block.get("content") in (answer, UNANSWERED)
+    return block.get("is_error") is True and block.get("content") in (answer, *STAND_INS)
 
 
 def _own(messages: Sequence[Message], call_id: str, answer: str) -> bool:
@@ -126,7 +130,7 @@ def _missing(messages: Sequence[Message], answer: str) -> Iterator[tuple[int, li
             answered(block) for each in messages[after:end] for block in results_of(each)
         )
         found = [
-            _late(messages, end, call.id) or _error(call.id, call.name, answer)
+            _late(messages, end, call.id) or _error(call, answer)
             for each in messages[place:after]
             for call in calls_of(each)
             if not _takes(given, call.id)
@@ -172,12 +176,12 @@ def _late(messages: Sequence[Message], start: int, call_id: str) -> Block | None
     return None
 
 
-def _error(call_id: str, name: str, answer: str) -> Block:
+def _error(call: Call, answer: str) -> Block:
     return {
         "type": RESULT,
-        "tool_call_id": call_id,
-        "name": name,
-        "content": answer,
+        "tool_call_id": call.id,
+        "name": call.name,
+        "content": NOT_WHOLE if call.stopped else answer,
         "is_error": True,
     }
 

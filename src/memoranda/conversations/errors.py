@@ -17,6 +17,12 @@ class OlderGeneration(Conflict):
     code = "older_generation"
 
 
+class LaterGeneration(Conflict):
+    """It is for a generation that has not begun: only a reset begins one. `details` names the one that goes on."""
+
+    code = "later_generation"
+
+
 class ConversationTooLarge(OverLimit):
     """The conversation holds, or would hold, more bytes than it may. `details` carries both numbers."""
 
@@ -63,6 +69,19 @@ def older_generation(workflow_id: str | None, generation: int, present: int) -> 
     )
 
 
+def check_generation(workflow_id: str, generation: int, present: int) -> None:
+    """Raise `OlderGeneration` for one that ended, and `LaterGeneration` for one that has not begun."""
+    if generation < present:
+        raise older_generation(workflow_id, generation, present)
+    if generation > present:
+        raise LaterGeneration(
+            f"Generation {generation} of this workflow has not begun, and nothing was kept: go on with "
+            f"generation {present}, or reset the workflow to begin the next.",
+            workflow_id=workflow_id,
+            generation=present,
+        )
+
+
 def too_large(size: int, limit: int) -> ConversationTooLarge:
     """The refusal of that many bytes."""
     return ConversationTooLarge(
@@ -82,3 +101,9 @@ def moved_on(conversation_id: UUID, length: int, digest: str) -> Conflict:
         length=length,
         digest=digest,
     )
+
+
+class NothingToCompact(Conflict):
+    """There is nothing that a shorter summary could stand for: nothing was asked and nothing recorded."""
+
+    code = "nothing_to_compact"

@@ -24,7 +24,7 @@ from memoranda.words.errors import MemorandaError
 def load(tx: Transaction, place: Place, limits: ConversationLimits) -> LoadedConversation:
     """The conversation of a place; a key without one has no messages yet.
 
-    Raises `NotFound`, `OlderGeneration` for a key whose generation has ended, and `ConversationTooLarge`.
+    Raises `NotFound`, `OlderGeneration` for a key whose generation has ended, `LaterGeneration`, and `ConversationTooLarge`.
     """
     found = _find(tx, place)
     if found is None:

@@ -49,6 +49,13 @@ class StoredMessage(Message):
     ts: datetime
 
 
+class MessagePage(_Value):
+    """A part of a conversation's messages. `next_after` is the position to go on after, and null at the end."""
+
+    items: list[StoredMessage]
+    next_after: int | None
+
+
 class Conversation(_Value):
     """An ordered list of `length` messages, one per (workflow, generation, agent) where a workflow is named.
 
@@ -84,6 +91,13 @@ class LoadedConversation(_Value):
     digest: str
 
 
+class WorkflowGeneration(_Value):
+    """The generation of a workflow that goes on: older ones have ended, and later ones not begun."""
+
+    workflow_id: str
+    generation: int
+
+
 class WorkflowReset(_Value):
     """What a reset did: the generation that goes on from here, and what it cleared away."""
 
@@ -105,7 +119,10 @@ class Purged(_Value):
     scrubbed: bool
 
 
-ChangeAction = Literal["created", "appended", "saved", "cleared", "reset", "purged", "compacted"]
+ChangeAction = Literal[
+    "created", "appended", "saved", "cleared", "reset", "purged", "compacted", "moved"
+]
+"""What became of a conversation; one was moved when its chat went to another branch."""
 
 
 class ConversationChange(_Value):

@@ -7,7 +7,12 @@ from uuid import UUID
 
 from memoranda.conversations import store
 from memoranda.conversations.errors import not_seen
-from memoranda.conversations.models import LAST_GENERATION, Conversation, StoredMessage
+from memoranda.conversations.models import (
+    LAST_GENERATION,
+    Conversation,
+    MessagePage,
+    StoredMessage,
+)
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import Invalid
 from memoranda.words.quotes import Quotes
@@ -43,6 +48,15 @@ def of_workflow(
             break
         start = rows[-1].generation, rows[-1].id
     return found[:most]
+
+
+def messages(tx: Transaction, conversation_id: UUID, after: int, most: int) -> MessagePage:
+    """Messages in their order, from after the position `after`, and where to go on after the last of them."""
+    found = store.messages(tx, conversation_id, after, most + 1)
+    items = found[:most]
+    return MessagePage(
+        items=items, next_after=items[-1].position if len(found) > len(items) else None
+    )
 
 
 def recent(

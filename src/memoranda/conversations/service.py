@@ -11,6 +11,7 @@ from memoranda.access.models import Principal, Role
 from memoranda.access.roles import Permission, organization_for, sees, subject_of
 from memoranda.access.store import check_subject
 from memoranda.conversations import places, reading, store, writing
+from memoranda.conversations.branches.service import Branches
 from memoranda.conversations.compaction.service import Compactions
 from memoranda.conversations.errors import not_seen
 from memoranda.conversations.limits import ConversationLimits
@@ -22,6 +23,7 @@ from memoranda.conversations.models import (
     ConversationKey,
     LoadedConversation,
     Message,
+    MessagePage,
     StoredMessage,
 )
 from memoranda.conversations.places import At
@@ -76,6 +78,7 @@ class Conversations:
         self.resets = resets or Resets(storage, listeners=self._listeners)
         self.compactions = compactions or Compactions(storage, told=self._listeners.tell)
         self.usage = UsageLedger(storage)
+        self.branches = Branches(storage, limits, self._listeners)
 
     async def close(self) -> None:
         """Let go of a summarizer's connections; nothing can be compacted after this."""
@@ -101,8 +104,8 @@ class Conversations:
         """Make an empty conversation for the user and agent named.
 
         A workflow has one per generation and agent: raises `Conflict`, naming it, where
-        it is there, and `OlderGeneration` for a generation that a reset ended. `NotFound` for an
-        unknown user or agent.
+        it is there, `OlderGeneration` for a generation that a reset ended, and `LaterGeneration` for
+        one that none has begun. `NotFound` for an unknown user or agent.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         subject = subject_of(who, agent_id, user_id)
@@ -130,7 +133,7 @@ class Conversations:
         A key without a conversation has no messages, and that is no error. Calls that broke off are answered, and
         results are cut and cleared to the limits; what is stored stays as it is (`messages` shows it).
         Raises `ConversationLoadFailed` where it could not be read, which may be tried again,
-        `ConversationTooLarge`, `OlderGeneration` where its generation has ended, `NotFound` where it is not the caller's.
+        `ConversationTooLarge`, `OlderGeneration` where its generation has ended, `LaterGeneration`, `NotFound` where it is not the caller's.
         """
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
         place = places.place_of(who, at)
@@ -150,7 +153,7 @@ class Conversations:
 
         Messages that were there keep their times and pins. `fence` is the one that `load` answered: where
         the conversation was cleared or purged since, raises `LateSave`, and `OlderGeneration` where its
-        generation ended; nothing is kept or made then. With `expected_digest` it is saved only over the
+        generation ended, `LaterGeneration` where it has not begun; nothing is kept or made then. With `expected_digest` it is saved only over the
         list of that digest, and raises `Conflict` over another. A key without a conversation gets
         one, of the user that is named. Raises `ConversationTooLarge`, and `Invalid` at the very place.
         """
@@ -224,7 +227,7 @@ class Conversations:
         """Take away all that was said, and keep the conversation; a save that was begun before is refused.
 
         Memories stay. None for a key without a conversation. Traces may stay in the database's
-        files until a purge. Raises `NotFound`, and `OlderGeneration`.
+        files until a purge. Raises `NotFound`, `OlderGeneration` and `LaterGeneration`.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         place = places.place_of(who, at)
@@ -294,6 +297,12 @@ class Conversations:
     async def messages(
         self, who: Principal, conversation_id: UUID, *, after: int = 0, limit: int = 100
     ) -> list[StoredMessage]:
+        """The messages of `message_page`, which says besides whether there are more."""
+        return (await self.message_page(who, conversation_id, after=after, limit=limit)).items
+
+    async def message_page(
+        self, who: Principal, conversation_id: UUID, *, after: int = 0, limit: int = 100
+    ) -> MessagePage:
         """Messages exactly as stored, in their order from after the position `after`, at most `limit` (1 to 1,000)."""
         check_count("limit", limit, most=MOST_LISTED)
         if not 0 <= after <= LAST_GENERATION:
@@ -302,7 +311,7 @@ class Conversations:
             )
         found = await self.get(who, conversation_id)
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
-        return await self._storage.read(organization, store.messages, found.id, after, limit)
+        return await self._storage.read(organization, reading.messages, found.id, after, limit)
 
     async def recent(
         self,

@@ -1,14 +1,13 @@
 """What changes a conversation, each within one transaction: append, save, clear, reset and purge."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from memoranda.conversations.compaction import store as compactions
-from memoranda.conversations.difference import Placing, difference
-from memoranda.conversations.digests import NO_CHAIN, chain_after, chains
+from memoranda.conversations.digests import NO_CHAIN, chain_after
 from memoranda.conversations.errors import (
+    check_generation,
     late_save,
     moved_on,
     not_seen,
@@ -18,10 +17,11 @@ from memoranda.conversations.errors import (
 from memoranda.conversations.finding import store as index
 from memoranda.conversations.generations import store as generations
 from memoranda.conversations.models import ChangeAction, Conversation, ConversationKey
+from memoranda.conversations.replacing import replace
 from memoranda.conversations.rows import store as rows
-from memoranda.conversations.rows.store import Held, Outlined, Placed, Written
+from memoranda.conversations.rows.store import Held, Placed, Written
 from memoranda.conversations.store import create
-from memoranda.storage import Row, Transaction
+from memoranda.storage import Transaction
 from memoranda.storage.signals import SCRUB, signal
 from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
@@ -76,7 +76,7 @@ def save(
         if len(messages) == there.length:
             return there, False
         return _append(tx, held, messages[there.length :], most, action="saved"), True
-    return _replace(tx, held, messages, most), True
+    return replace(tx, held, messages, most), True
 
 
 def clear(tx: Transaction, place: Place) -> Conversation | None:
@@ -130,10 +130,9 @@ def purge_user(tx: Transaction, user_id: UUID) -> list[Conversation]:
 
 
 def fence_of(tx: Transaction, key: ConversationKey) -> int:
-    """The fence of a key that has no conversation. Raises `OlderGeneration`."""
+    """The fence of a key that has no conversation. Raises `OlderGeneration`, and `LaterGeneration`."""
     present = generations.present(tx, key.workflow_id)
-    if key.generation < present:
-        raise older_generation(key.workflow_id, key.generation, present)
+    check_generation(key.workflow_id, key.generation, present)
     return generations.fence(tx, key)
 
 
@@ -268,102 +267,6 @@ def _append(
     index.mark(tx, there.id)
     rows.changed(tx, longer, action)
     return longer
-
-
-class _Target(NamedTuple):
-    """The list that there shall be: the first `kept` rows as they are, and these messages after them."""
-
-    kept: int
-    messages: Sequence[Written]
-
-    def digests(self, stored: Sequence[Outlined]) -> list[str]:
-        return [
-            *(row.digest for row in stored[: self.kept]),
-            *(each.digest for each in self.messages),
-        ]
-
-
-def _replace(tx: Transaction, held: Held, messages: Sequence[Written], most: int) -> Conversation:
-    """Write what differs: rows that are left go to the archive, and those that stay get their new chains."""
-    there = held.conversation
-    stored = rows.outline(tx, there.id)
-    target = _target(tx, there.id, stored, messages)
-    digests = target.digests(stored)
-    changes = difference(
-        [row.position for row in stored],
-        [row.digest for row in stored],
-        digests,
-        held.last_position,
-    )
-    linked = list(chains(digests))
-    before = {row.position: row for row in rows.take_away(tx, there.id, changes.left)}
-    formers = {each.former for each in changes.placed}
-    pins = Counter(row.digest for at, row in before.items() if row.pinned and at not in formers)
-    placed = [_placed(target, each, linked, before, pins) for each in changes.placed]
-    size = (
-        there.bytes
-        - sum(row.bytes for row in before.values())
-        + sum(each.written.bytes for each in placed)
-    )
-    if size > most:
-        raise too_large(size, most)
-    if before:
-        rows.keep_within(tx, there.id, most)
-    known = {row.position: row.chain for row in stored}
-    links = [(at, linked[n]) for n, at in changes.kept if known[at] != linked[n]]
-    rows.place(tx, there.id, placed)
-    rows.rechain(tx, there.id, links)
-    now = rows.settle(
-        tx,
-        held,
-        length=len(linked),
-        size=size,
-        digest=linked[-1] if linked else NO_CHAIN,
-        last_position=max([held.last_position, *(each.position for each in placed)]),
-    )
-    again = [each.position for each in placed if each.position <= held.last_position]
-    if changes.left or again:
-        index.take_out(tx, there.id, since=min(changes.left[:1] + again))
-    if placed:
-        index.mark(tx, there.id)
-    rows.changed(tx, now, "saved")
-    return now
-
-
-def _placed(
-    target: _Target,
-    placing: Placing,
-    linked: Sequence[str],
-    before: Mapping[int, Row],
-    pins: Counter[str],
-) -> Placed:
-    """The row of a message; one that moved keeps its time and pin, and one of `pins` is pinned wherever it is."""
-    said = target.messages[placing.place - target.kept]
-    at, chain = placing.position, linked[placing.place]
-    if placing.former is not None:
-        moved = before[placing.former]
-        return Placed(at, said._replace(pinned=moved.pinned), chain, moved.created_at)
-    if pins[said.digest]:
-        pins[said.digest] -= 1
-        said = said._replace(pinned=True)
-    return Placed(at, said, chain)
-
-
-def _target(
-    tx: Transaction,
-    conversation_id: UUID,
-    stored: Sequence[Outlined],
-    messages: Sequence[Written],
-) -> _Target:
-    """The list as given; where it begins with what was compacted since, what stands for that, and the rest."""
-    based = compactions.rebased(tx, conversation_id, [each.digest for each in messages])
-    if (
-        based is None
-        or not 0 < based.kept <= len(stored)
-        or stored[based.kept - 1].chain != based.digest
-    ):
-        return _Target(0, messages)
-    return _Target(based.kept, messages[based.cut :])
 
 
 def _purge(tx: Transaction, found: list[Conversation]) -> list[Conversation]:

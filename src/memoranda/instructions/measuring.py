@@ -5,7 +5,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -15,6 +14,7 @@ from memoranda.instructions.segments import (
     Rule,
     Segment,
     SegmentName,
+    State,
     cap_of,
     total_cap,
 )
@@ -22,14 +22,6 @@ from memoranda.words.text import neutralize
 from memoranda.words.tokens import Estimator, estimate_tokens
 
 NEAR_PERCENT: Final = 90
-
-
-class State(StrEnum):
-    """How a text stands to its cap before anything is cut: under 90 % of it, near it, or over it."""
-
-    UNDER = "under"
-    NEAR = "near"
-    OVER = "over"
 
 
 class Piece(NamedTuple):

@@ -9,12 +9,12 @@ from uuid import UUID
 from memoranda.access.models import Principal, Role
 from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.files.body import hash_of
-from memoranda.files.models import AgentFile, ContextFile, LoadMode, WorkspaceFile
+from memoranda.files.models import AgentFile, ContextFile, FilesView, LoadMode, WorkspaceFile
 from memoranda.files.service import Files
 from memoranda.instructions import store
 from memoranda.instructions.asked import request_input, tried_body
 from memoranda.instructions.composing import GrantedTool, tools_text
-from memoranda.instructions.gathering import Gathered, Gathering, Saved, inputs_of
+from memoranda.instructions.gathering import Gathered, Gathering, Saved, inputs_of, loaded
 from memoranda.instructions.measuring import (
     Inputs,
     Piece,
@@ -29,8 +29,10 @@ from memoranda.instructions.models import (
     Attachment,
     ContextLoad,
     FileReport,
+    FilesLoad,
     InstructionRequest,
     LastRun,
+    ListedFiles,
     LoadReport,
     SegmentAgreement,
 )
@@ -129,6 +131,22 @@ class LoadMeter:
         measured = await asyncio.to_thread(self._measured, file, text, saved, tools)
         return self._report(file, text, measured, saved=body is None, with_preview=with_preview)
 
+    async def files(self, who: Principal, *, agent: UUID | str | None = None) -> ListedFiles:
+        """An organization's files, or an agent's, as `Files.listed` has them, and what they cost together.
+
+        One report for all of them. Raises what listing them does.
+        """
+        listed = await self._files.listed(who, agent=agent)
+        subject = ContextSubject(
+            organization_id=organization_for(who, Permission.READ_FILES),
+            agent_id=listed.items[0].agent_id,
+            user_id=_own(who),
+        )
+        view = await self._files.view(subject)
+        tools = await self._gathering.tools(subject)
+        load = await asyncio.to_thread(self._files_load, view, tools)
+        return ListedFiles(**dict(listed), load=load)
+
     async def ask(
         self, who: Principal, name: str, *, agent: UUID | str | None = None
     ) -> AskAnAgent:
@@ -165,6 +183,19 @@ class LoadMeter:
             skills_cap=gathered.inputs.skills_cap,
             files=gathered.files,
             facts=gathered.facts.outcome,
+        )
+
+    def _files_load(self, view: FilesView, tools: Sequence[GrantedTool]) -> FilesLoad:
+        inputs = inputs_of(Saved(view, None, (), (), ()), InstructionRequest(), (), tools)
+        names = SEGMENT_OF.values() if view.agent else (SegmentName.WORKSPACE_CONTEXT,)
+        measured = [measure_segment(name, inputs, ESTIMATORS[self._estimator]) for name in names]
+        return FilesLoad(
+            estimator=self._estimator,
+            measured_at=self._clock(),
+            total_tokens=sum(each.included for each in measured),
+            total_cap=sum(each.cap for each in measured),
+            segments=[segment_report(each) for each in measured],
+            files=[each for each in loaded(view) if each.of_agent == bool(view.agent)],
         )
 
     def _measured(

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from memoranda.instructions.measuring import State
-from memoranda.instructions.segments import Origin, SegmentName
-from memoranda.words.estimators import EstimatorName
+from memoranda.files.models import FileList
+from memoranda.instructions.segments import Origin, SegmentName, State
+from memoranda.words.tokens import EstimatorName
 
 LONGEST_TEXT_BYTES: Final = 65_536
 """Bytes of UTF-8 that each text of a request, and what an agent's capabilities say, may have."""
@@ -202,6 +202,27 @@ class FileReport(Value):
     given: str
     preview: list[Stretch] | None
     measured_at: datetime
+
+
+class FilesLoad(Value):
+    """What the files of a list cost together: the segments that they are in, as every report has them.
+
+    `total_cap` is what these segments may cost. `files` says which revisions were measured: an
+    agent's own, and of an organization's those that are always loaded.
+    """
+
+    estimator: EstimatorName
+    measured_at: datetime
+    total_tokens: int
+    total_cap: int
+    segments: list[SegmentReport]
+    files: list[LoadedFile]
+
+
+class ListedFiles(FileList):
+    """The files of an organization or an agent without their texts, and how much of them arrives."""
+
+    load: FilesLoad
 
 
 class Attachment(Value):

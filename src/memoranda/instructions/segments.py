@@ -41,6 +41,14 @@ class Origin(StrEnum):
     TIME = "time"
 
 
+class State(StrEnum):
+    """How a text stands to its cap before anything is cut: under 90 % of it, near it, or over it."""
+
+    UNDER = "under"
+    NEAR = "near"
+    OVER = "over"
+
+
 class Segment(NamedTuple):
     """A segment: its name, what people call it, its cap in tokens, its rule, and where it comes from.
 

@@ -5,7 +5,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Protocol, TypeVar
+from uuid import UUID
 
 import anyio
 
@@ -21,13 +22,24 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
+class Round(Protocol):
+    """What a worker does again and again by the clock, whether or not work waits."""
+
+    @property
+    def look(self) -> timedelta:
+        """How long not to look again where a round broke."""
+
+    async def serve(self, worker_id: UUID, /) -> timedelta:
+        """Go round once; how long not to do it again."""
+
+
 class Worker:
     """One worker: of each kind of work it does one piece at a time, held by a lease.
 
     Any number of workers, in any number of processes, share the work: a piece is with one
     of them at a time, and what a killed one held is another's once its lease is over. No
     kind waits for another, and no organization for all of another's. `poll` is how long an
-    idle worker waits before it looks again.
+    idle worker waits before it looks again. `rounds` are what it does besides, by the clock.
     """
 
     def __init__(
@@ -38,11 +50,13 @@ class Worker:
         *,
         poll: timedelta = timedelta(seconds=1),
         bell: Bell | None = None,
+        rounds: Sequence[Round] = (),
     ) -> None:
         self.id = new_id()
         self._storage = storage
         self._chores = chores
         self._nightly = nightly
+        self._rounds = rounds if nightly is None else (nightly, *rounds)
         self._poll = poll.total_seconds()
         self._begun = False
         self._bell = bell or Bell()
@@ -58,7 +72,8 @@ class Worker:
                 tasks.start_soon(self._keep_serving, chore)
             if self._nightly is not None:
                 tasks.start_soon(self._keep_beginning, self._nightly)
-                tasks.start_soon(self._keep_nights, self._nightly)
+            for each in self._rounds:
+                tasks.start_soon(self._keep_going, each)
             await asyncio.Event().wait()
 
     async def drain(
@@ -139,10 +154,10 @@ class Worker:
         await self._storage.write(PLATFORM, settle, chore.kind, signal)
         return True
 
-    async def _keep_nights(self, nightly: Nightly) -> None:
+    async def _keep_going(self, each: Round) -> None:
         while True:
-            pause = await self._attempt(nightly.serve(self.id))
-            seconds = (nightly.look if pause is None else pause).total_seconds()
+            pause = await self._attempt(each.serve(self.id))
+            seconds = (each.look if pause is None else pause).total_seconds()
             await asyncio.sleep(max(seconds, self._poll))
 
     async def _attempt(self, piece: Awaitable[T]) -> T | None:

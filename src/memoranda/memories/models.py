@@ -54,7 +54,8 @@ class Memory(_Value):
     `used_at` is the last time. `subject_refs` names the row that it is about, if any. One that a
     workflow's node keeps for itself names its `space`, and no run knows it. `hint` says where no run is
     ever told of it, and why. A forgotten memory says until when it may be restored,
-    and its text is what it said before.
+    and its text is what it said before. `branch_left` says that the run that wrote it is on a branch
+    of its chat that was left: what was said there may not hold any more.
     """
 
     id: UUID
@@ -82,6 +83,7 @@ class Memory(_Value):
     subject_refs: tuple[ResourceRef, ...] = ()
     restorable_until: datetime | None = None
     hint: str | None = None
+    branch_left: bool = False
 
 
 class Revision(_Value):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from memoranda.access.models import Principal
+from memoranda.access.models import Principal, Role
 from memoranda.access.store import check_subject
 from memoranda.memories import capture, store
 from memoranda.memories.audience import Audience, may_change, may_know
@@ -139,7 +139,12 @@ def _changeable(tx: Transaction, who: Principal, memory_id: UUID) -> Audience:
 
 def _check_change(who: Principal, audience: Audience) -> None:
     if not may_change(who, audience):
-        raise Refused("This key changes memories of its own user alone. Use an owner's key.")
+        whose = (
+            "A member changes memories of its own user"
+            if who.role is Role.MEMBER
+            else "An agent changes its own memories"
+        )
+        raise Refused(f"{whose} alone, and this one is for others too. An owner may change it.")
 
 
 def _stays(memory_id: UUID, space: str) -> Conflict:

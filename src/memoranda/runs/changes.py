@@ -12,7 +12,7 @@ from memoranda.runs.models import Run, RunResult, RunStatus
 from memoranda.runs.telling import as_told, may_be_told
 from memoranda.runs.transitions import changed
 from memoranda.storage import Transaction
-from memoranda.words.errors import NotFound
+from memoranda.words.errors import Conflict, NotFound
 
 EVENT: Final = "run.updated"
 _STARTED: Final = "started"
@@ -64,13 +64,32 @@ def change(
     reason: str | None,
     result: RunResult | None,
 ) -> Run:
-    """Let the run become this, and say so. Raises `NotFound`, and `Conflict` where it can't."""
-    run = changed(
-        visible(tx, who, run_id, hold=True), becomes, tx.now, reason=reason, result=result
-    )
-    store.change_run(tx, run)
-    _tell(tx, run, _ACTIONS[becomes])
-    return run
+    """Let the run become this, and say so. Raises `NotFound`, and `Conflict` where it can't or a chat has it."""
+    run = visible(tx, who, run_id, hold=True)
+    if run.chat_id is not None:
+        raise Conflict(
+            "The run answers in a chat, which says what becomes of it: answer, fail or stop it there.",
+            run_id=str(run.id),
+            chat_id=str(run.chat_id),
+        )
+    return _become(tx, run, becomes, reason=reason, result=result)
+
+
+def become(tx: Transaction, run_id: UUID, becomes: RunStatus, *, reason: str | None = None) -> Run:
+    """Let the run of a chat become this, and say so; the chat has seen that it may."""
+    run = store.find_run(tx, run_id, hold=True)
+    if run is None:
+        raise unknown_run(run_id)
+    return _become(tx, run, becomes, reason=reason, result=None)
+
+
+def _become(
+    tx: Transaction, run: Run, becomes: RunStatus, *, reason: str | None, result: RunResult | None
+) -> Run:
+    now = changed(run, becomes, tx.now, reason=reason, result=result)
+    store.change_run(tx, now)
+    _tell(tx, now, _ACTIONS[becomes])
+    return now
 
 
 def _tell(tx: Transaction, run: Run, action: str) -> None:

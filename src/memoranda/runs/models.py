@@ -49,7 +49,8 @@ class Run(_Value):
     """One run of an agent, for the subject that it was started for.
 
     `stage` counts from 0, and one more begins each time that the run goes on after a wait. One that is
-    not `whole` is told as later runs are told of it: without its input, and not whom it was for.
+    not `whole` is told as later runs are told of it: without its input, and not whom it was for. One that
+    answers in a chat names it, and since when its answer is on a branch that was left, if it is.
     """
 
     id: UUID
@@ -66,6 +67,8 @@ class Run(_Value):
     created_at: datetime
     updated_at: datetime
     ended_at: datetime | None = None
+    chat_id: UUID | None = None
+    left_at: datetime | None = None
     whole: bool = True
 
     @property

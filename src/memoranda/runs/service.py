@@ -113,7 +113,7 @@ class Runs:
         """Let a running run wait, for what `reason` says in at most 1,000 characters.
 
         Raises, as every change of a run does, `NotFound`, and `Conflict`, which names the status
-        that the run has, where it can't wait.
+        that the run has, where it can't wait, or the chat that it answers in, which alone changes it.
         """
         reason = text_input("reason", reason, limit=LONGEST_REASON)
         return await self._change(who, run_id, RunStatus.WAITING, reason=reason)

@@ -1,6 +1,6 @@
 """The SQL of runs, their logs and activities."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain, combinations
 from typing import Any, Final
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, func, insert, or_, select, update
 
 from memoranda.runs.models import Activity, LogLevel, Run, RunLog, RunStatus
-from memoranda.storage import Row, Transaction
+from memoranda.storage import Row, Transaction, one_of
 from memoranda.storage.tables import activities, run_changes, run_logs, run_refs, runs
 from memoranda.words.ids import new_id
 
@@ -33,6 +33,7 @@ CHANGE = (
     .where(runs.c.id == bindparam("changed"))
     .values({name: bindparam(f"new_{name}", type_=runs.c[name].type) for name in _CHANGES})
 )
+LEFT = select(runs.c.id).where(one_of(runs.c.id, "ids"), runs.c.left_at.is_not(None))
 INSERT_REF = insert(run_refs)
 INSERT_CHANGE = insert(run_changes)
 _WANTED: Final = {
@@ -90,6 +91,11 @@ def find_run(tx: Transaction, run_id: UUID, *, hold: bool = False) -> Run | None
     """The run, if the organization has it; with `hold`, nobody else changes it in this transaction."""
     row = tx.one(HELD if hold else RUN, run_id=run_id)
     return None if row is None else _run(row)
+
+
+def left(tx: Transaction, run_ids: Collection[UUID]) -> frozenset[UUID]:
+    """Those of these runs whose answers are on a branch of their chat that was left."""
+    return frozenset(row.id for row in tx.all(LEFT, ids=list(run_ids)))
 
 
 def change_run(tx: Transaction, run: Run) -> None:

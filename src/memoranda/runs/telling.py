@@ -18,5 +18,5 @@ def may_be_told(who: Principal, run: Run) -> bool:
 
 def as_told(run: Run) -> Run:
     """What is told of it: how it stands, what it came to, and why it waits or failed."""
-    hidden = ("agent_id", "user_id", "trigger_id", "input")
+    hidden = ("agent_id", "user_id", "trigger_id", "input", "chat_id")
     return run.model_copy(update={**dict.fromkeys(hidden), "whole": False})

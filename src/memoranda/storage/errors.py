@@ -1,6 +1,6 @@
 """What storage raises: a broken promise of the schema by its name, and faults that may be tried again."""
 
-from memoranda.words.errors import Conflict, Refused, StorageBusy, Unavailable
+from memoranda.words.errors import Conflict, Refused, StorageBusy, StorageUnavailable
 
 
 class ConstraintViolated(Exception):
@@ -13,13 +13,6 @@ class ConstraintViolated(Exception):
 
 class LostRace(Exception):
     """Another transaction got in between (deadlock, serialization): the write runs again by itself."""
-
-
-class StorageUnavailable(Unavailable):
-    """The database can't be reached or can't write (disk full, connection lost); nothing was written."""
-
-    code = "storage_unavailable"
-    retryable = True
 
 
 class UnsafeRole(Refused):

@@ -28,6 +28,8 @@ CONVERSATIONS: Final = "conversations"
 """The kind of work that is conversations with messages that no search finds yet."""
 CONVERSATION_VECTORS: Final = "conversation_vectors"
 """The kind of work that is messages waiting for their vectors."""
+CHAT_RUNS: Final = "chat_runs"
+"""The kind of work that is runs of chats that have not ended, and somebody may never finish."""
 SCRUB: Final = "scrub"
 """The kind of work that is rows deleted for good, whose last traces wait to leave the database's files."""
 

@@ -4,6 +4,7 @@ from memoranda.settings import Settings
 from memoranda.state.projections import HostState
 from memoranda.sync.access import AccessVerbs
 from memoranda.sync.briefs import BriefVerbs, Policies
+from memoranda.sync.chats import Chats
 from memoranda.sync.conversations import Conversations
 from memoranda.sync.definitions import Definitions
 from memoranda.sync.dossier import Dossier
@@ -25,7 +26,7 @@ class Memoranda(MemoryVerbs, KnowledgeVerbs, BriefVerbs, ToolVerbs, AccessVerbs)
             memoranda.remember("Invoices go out on the first.")
             print(memoranda.brief("When do invoices go out?").text)
 
-    What is used most is a verb of its own; the rest is by subsystem: `runs`, `knowledge`, `conversations`,
+    What is used most is a verb of its own; the rest is by subsystem: `runs`, `knowledge`, `conversations`, `chats`,
     `policies`, `dossier`, `definitions`, `files`, `file_proposals`, `instructions` and `state`, as in
     `memoranda.runs.create()`. Each verb promises and raises what the one of its name in the
     services does, and RuntimeError outside of the `with` block.
@@ -42,6 +43,7 @@ class Memoranda(MemoryVerbs, KnowledgeVerbs, BriefVerbs, ToolVerbs, AccessVerbs)
         self.runs = Runs(self._call)
         self.knowledge = Knowledge(self._call)
         self.conversations = Conversations(self._call)
+        self.chats = Chats(self._call)
         self.policies = Policies(self._call)
         self.dossier = Dossier(self._call)
         self.definitions = Definitions(self._call)

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memoranda.briefs.models import ContextBrief, ContextPolicy
-from memoranda.briefs.service import PublishedPolicy
+from memoranda.briefs.models import ContextBrief, ContextPolicy, PublishedPolicy
 from memoranda.sync.opened import Opened, Room
 
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from memoranda.conversations.compaction.models import ArchivedMessage, Compaction
+from memoranda.conversations.compaction.models import ArchivedMessage, Compaction, MaybeCompacted
 from memoranda.conversations.pressure import Pressure
 from memoranda.conversations.usage.models import CallUsage, RecordedUsage, Usage
 from memoranda.conversations.wire.fidelity import FIDELITY, RuntimeFidelity
@@ -31,7 +31,7 @@ class ConversationSizes(Room):
         room: int = 0,
         keep_turns: int = 1,
         provider: str | None = None,
-    ) -> Compaction | None:
+    ) -> MaybeCompacted:
         """The same where it is time; see `Compactions.compact_if_due`."""
         return self._call(
             lambda at: at.conversations.compactions.compact_if_due(

@@ -1,18 +1,21 @@
 """Conversations, for scripts: make one, append what is said, read it back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from memoranda import app
 from memoranda.access.roles import organization_of
 from memoranda.conversations.finding.models import ConversationAnswer
+from memoranda.conversations.listeners import Listener
 from memoranda.conversations.models import (
     Conversation,
     LoadedConversation,
     Message,
+    MessagePage,
     Purged,
     StoredMessage,
+    WorkflowGeneration,
     WorkflowReset,
 )
 from memoranda.conversations.places import At
@@ -105,6 +108,10 @@ class Conversations(ConversationSizes):
         """Empty a conversation; see `Conversations.clear`."""
         return self._call(lambda at: at.conversations.clear(at.owner, place))
 
+    def generation(self, workflow_id: str) -> WorkflowGeneration:
+        """Which generation of a workflow goes on; see `Resets.generation`."""
+        return self._call(lambda at: at.conversations.resets.generation(at.owner, workflow_id))
+
     def reset(self, workflow_id: str) -> WorkflowReset:
         """Begin a workflow's next generation; see `Resets.reset`."""
         return self._call(lambda at: at.conversations.resets.reset(at.owner, workflow_id))
@@ -125,11 +132,29 @@ class Conversations(ConversationSizes):
         self, conversation_id: UUID, *, after: int = 0, limit: int = 100
     ) -> Sequence[StoredMessage]:
         """Messages in their order; see `Conversations.messages`."""
+        return self.message_page(conversation_id, after=after, limit=limit).items
+
+    def message_page(
+        self, conversation_id: UUID, *, after: int = 0, limit: int = 100
+    ) -> MessagePage:
+        """The same, with the position to go on after; see `Conversations.message_page`."""
         return self._call(
-            lambda at: at.conversations.messages(
+            lambda at: at.conversations.message_page(
                 at.owner, conversation_id, after=after, limit=limit
             )
         )
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Be told of every change that is committed here, until what it answers is called; see `Conversations.listen`.
+
+        It is called on the product's own thread, which goes on once it returns: it may not call
+        these verbs, and hands what takes time to a thread of its own.
+        """
+
+        async def begin(at: app.Memoranda) -> Callable[[], None]:
+            return at.conversations.listen(listener)
+
+        return self._call(begin)
 
     def list(
         self,

@@ -2,8 +2,7 @@
 
 from uuid import UUID
 
-from memoranda.briefs.dossier import ToldDossier
-from memoranda.state.dossier.models import CompanyDossier, DossierText, UserSection
+from memoranda.state.dossier.models import CompanyDossier, DossierText, ToldDossier, UserSection
 from memoranda.sync.opened import Room
 
 

@@ -7,7 +7,6 @@ from uuid import UUID
 from memoranda.files.models import (
     ContextFile,
     ErasedRevision,
-    FileList,
     FileProposal,
     FileProposalStatus,
     FileRevision,
@@ -15,6 +14,7 @@ from memoranda.files.models import (
     ProposedChange,
     RevisionText,
 )
+from memoranda.instructions.models import ListedFiles
 from memoranda.sync.opened import Room
 from memoranda.words.page import Page
 
@@ -22,9 +22,9 @@ from memoranda.words.page import Page
 class Files(Room):
     """The organization's files, and with `agent` an agent's; each verb is that of `Files`."""
 
-    def list(self, *, agent: UUID | str | None = None) -> FileList:
-        """The files without their texts; see `Files.listed`."""
-        return self._call(lambda at: at.files.listed(at.owner, agent=agent))
+    def list(self, *, agent: UUID | str | None = None) -> ListedFiles:
+        """The files without their texts, and how much of them arrives; see `LoadMeter.files`."""
+        return self._call(lambda at: at.load_meter.files(at.owner, agent=agent))
 
     def get(self, name: str, *, agent: UUID | str | None = None) -> ContextFile:
         """A file as it stands; see `Files.get`."""

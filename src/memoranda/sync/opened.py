@@ -69,6 +69,13 @@ class Opened:
         self._opened = None
         self._stack.__exit__(kind, error, traceback)
 
+    def lend(self, use: Callable[[app.Memoranda], Awaitable[T]]) -> T:
+        """Run something of one's own on the loop of the opened product, which it is given, and wait for it.
+
+        For what this face has no verb for. Raises what it raises, and RuntimeError while nothing is open.
+        """
+        return self._call(use)
+
     def _call(self, verb: Callable[[app.Memoranda], Awaitable[T]], /) -> T:
         """Run a verb on the loop of the opened product, and wait for it."""
         if self._opened is None:

@@ -58,7 +58,8 @@ class SaidMessage(Answer):
 class SaidMessages(Answer):
     """What was found, the best first. `cut` says how many more there were no room for.
 
-    `waiting` counts messages that are too new to be found, and `semantic` says whether meaning was compared.
+    `waiting` counts messages that are too new to be found yet: a worker reads them, mostly within a second.
+    `semantic` says whether meaning was compared.
     """
 
     messages: list[SaidMessage]

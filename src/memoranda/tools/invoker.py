@@ -18,7 +18,7 @@ from memoranda.tools import writing
 from memoranda.tools.arguments import check_key, checked
 from memoranda.tools.attempt import Attempt
 from memoranda.tools.counts import store as counts
-from memoranda.tools.errors import ToolFailed, WriterNeedsAgent
+from memoranda.tools.errors import ToolFailed, UnknownTool, WriterNeedsAgent, unknown_tool
 from memoranda.tools.journal.line import Ending
 from memoranda.tools.journal.service import Journal
 from memoranda.tools.models import (
@@ -172,7 +172,7 @@ class ToolInvoker:
         key: str | None,
         span: Span,
     ) -> Invoked:
-        tool = self._registry.tool_for(attempt.who, name)
+        tool = await self._tool(attempt, name)
         attempt.arguments = checked(tool, arguments)
         check_key(key)
         barred = _barred(attempt.who, tool)
@@ -182,6 +182,14 @@ class ToolInvoker:
         if tool.effect is Effect.WRITES:
             return await self._write(attempt, call, span)
         return await self._read(attempt, call, span)
+
+    async def _tool(self, attempt: Attempt, name: object) -> Tool:
+        """The tool of that name. Raises `UnknownTool` with those that this very caller is offered."""
+        try:
+            return self._registry.tool_for(attempt.who, name)
+        except UnknownTool:
+            offers = await self.offers(attempt.who)
+            raise unknown_tool(each.name for each in offers) from None
 
     async def _write(self, attempt: Attempt, call: Call, span: Span) -> Invoked:
         written, ending = await write_again(

@@ -4,15 +4,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
 from memoranda.access.models import Principal
-from memoranda.access.rates.service import Rate
+from memoranda.access.rates.models import Rate
 from memoranda.memories.models import Memory
-from memoranda.storage import Transaction
+
+if TYPE_CHECKING:
+    from memoranda.storage import Transaction
 
 ARGUMENT_BYTES: Final = 64 * 1024
 """How large the arguments of a call may be, as JSON, unless a tool says otherwise."""
@@ -81,8 +83,8 @@ class Written(Answer):
     approval_id: UUID | None = None
 
 
-Write = Callable[[Transaction, Principal, Any, Course], Written]
-Foresee = Callable[[Transaction, Principal, Any], None]
+Write = Callable[["Transaction", Principal, Any, Course], Written]
+Foresee = Callable[["Transaction", Principal, Any], None]
 Read = Callable[[Principal, Any, Course], Awaitable[Answer]]
 
 

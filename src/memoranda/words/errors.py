@@ -15,6 +15,7 @@
     │   └── Erased                      erased
     └── Unavailable                     unavailable
         ├── StorageBusy                 storage_busy
+        ├── StorageUnavailable          storage_unavailable
         └── RequiredContextSourceError  required_source_failed
 
 The seven direct children are the kinds; each carries the code of its plain case.
@@ -76,7 +77,13 @@ class PolicyRejected(Invalid):
 
     code = "policy_rejected"
     ADVICE: ClassVar[str] = "The context policy was not accepted; correct it and publish it again."
-    rejections: Sequence[tuple[Path, str]] = ()
+
+    @property
+    def rejections(self) -> Sequence[tuple[Path, str]]:
+        """Each reason at its own path, in order, as `details` lists them."""
+        listed = self.details.get("rejections")
+        each = listed if isinstance(listed, list) else []
+        return tuple((tuple(reason["path"]), reason["message"]) for reason in each)
 
     @classmethod
     def because(cls, rejections: Iterable[tuple[Path, str]]) -> Self:
@@ -86,12 +93,10 @@ class PolicyRejected(Invalid):
         """
         pairs = tuple(rejections)
         listed = "; ".join(f"{dotted(path)}: {message.rstrip('.')}" for path, message in pairs)
-        error = cls(
+        return cls(
             f"{cls.ADVICE} {listed}.",
             rejections=[{"path": list(path), "message": message} for path, message in pairs],
         )
-        error.rejections = pairs
-        return error
 
 
 class SecretFound(Invalid):
@@ -153,23 +158,32 @@ class StorageBusy(Unavailable):
     code = "storage_busy"
 
 
+class StorageUnavailable(Unavailable):
+    """The database can't be reached or can't write (disk full, connection lost); nothing was written."""
+
+    code = "storage_unavailable"
+
+
 class RequiredContextSourceError(Unavailable):
     """A source that the policy requires did not answer, so there is no brief."""
 
     code = "required_source_failed"
-    sources: Sequence[str] = ()
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The sources that did not answer, in the policy's order."""
+        listed = self.details.get("sources")
+        return tuple(listed) if isinstance(listed, list) else ()
 
     @classmethod
     def because(cls, reasons: Mapping[str, str]) -> Self:
         """Make the error from source name to reason, names in policy order."""
-        error = cls(
+        return cls(
             f"Required context sources did not answer: {', '.join(reasons)}. "
             "Try again, or mark them as optional in the policy.",
             sources=list(reasons),
             reasons=dict(reasons),
         )
-        error.sources = tuple(reasons)
-        return error
 
 
 def dotted(path: Path) -> str:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.conversations.content import check_content
+from memoranda.conversations.endings import UNANSWERED
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire import anthropic, gemini, openai_chat, openai_responses
 from memoranda.conversations.wire.capabilities import (
@@ -20,7 +21,6 @@ from memoranda.conversations.wire.capabilities import (
 )
 from memoranda.conversations.wire.portable import object_of
 from memoranda.conversations.wire.requests import build_request
-from memoranda.conversations.wire.settling import NOT_ANSWERED
 from memoranda.conversations.wire.valid import check_request
 from memoranda.words.errors import Invalid
 
@@ -171,15 +171,23 @@ def test_an_open_call_is_answered_and_a_late_result_finds_its_call() -> None:
     sent = openai_chat.to_input(messages)
     assert [(m["role"], m.get("content")) for m in sent if m["role"] == "tool"] == [
         ("tool", "late"),
-        ("tool", NOT_ANSWERED),
+        ("tool", UNANSWERED),
     ]
     assert "nobody's" not in json.dumps(sent)
+
+
+@pytest.mark.parametrize("target", CAPABILITIES)
+def test_a_request_says_of_an_open_call_what_is_known_of_it(target: str) -> None:
+    half = {**call("b"), "arguments": '{"q', "stopped": True}
+    sent = json.dumps(build_request(target, [GO_ON, said(call("a"), half), GO_ON]))
+    assert sent.count("may have run or not") == 1
+    assert sent.count("was not run: the turn ended before") == 1
 
 
 def test_a_result_goes_to_the_latest_call_of_an_id_that_is_used_twice() -> None:
     messages = [GO_ON, said(call("a")), GO_ON, said(call("a")), result("a", "second")]
     sent = openai_chat.to_input(messages)
-    assert [m["content"] for m in sent if m["role"] == "tool"] == [NOT_ANSWERED, "second"]
+    assert [m["content"] for m in sent if m["role"] == "tool"] == [UNANSWERED, "second"]
 
 
 def test_results_stand_before_whatever_else_a_tool_gave() -> None:

@@ -101,8 +101,13 @@ def test_a_workflow_goes_on_in_its_next_generation_and_is_listed_by_it(cli: Cli)
     talk = cli.json("conversations", "create", *key)["id"]
     cli.json("conversations", "append", talk, "Hello")
     other = cli.json("conversations", "create", "--workflow", "sales")["id"]
+    early = ("conversations", "create", *key, "--generation", "2")
+    assert refused(cli, *early) == (4, "later_generation")
+    assert cli.json("conversations", "generation", "support")["generation"] == 1
     done = cli.json("conversations", "reset", "support")
     assert (done["generation"], done["conversations"]) == (2, 1)
+    assert cli.json("conversations", "generation", "support")["generation"] == 2
+    assert card(cli("conversations", "generation", "support"))["generation"] == "2"
     assert refused(cli, "conversations", "append", talk, "Late") == (4, "older_generation")
     newer = cli.json("conversations", "create", *key, "--generation", "2")["id"]
     listed = cli.json("conversations", "list", *key)["items"]
@@ -118,11 +123,23 @@ def test_earlier_turns_are_compacted_and_read_in_the_history(cli: Cli, tmp_path:
     talk = long(cli, tmp_path)
     full = cli.json("conversations", "pressure", talk, "--window", "1000", "--room", "100")
     assert full["share"] > 1
-    assert "Nothing is due" in cli("conversations", "compact", talk, "--window", "900000").out
+    fits = ("conversations", "compact", talk, "--window", "900000")
+    assert "Nothing is due" in cli(*fits).out
+    assert cli.json(*fits) == {"due": None, "compaction": None, "reason": None}
+    over = ("conversations", "compact", talk, "--window", "1000", "--keep-turns", "2")
+    ended = cli(*over)
+    assert ended.code == 10
+    assert "nothing can be compacted" in ended.out
+    assert "of the latest turns" in ended.out
+    told = cli(*over, "--json")
+    assert (told.code, told.json["due"], told.json["compaction"]) == (10, "window", None)
+    assert "of the latest turns" in told.json["reason"]
     cli.json("conversations", "pin", talk, "2")
     assert cli.json("conversations", "show", talk)["messages"][1]["pinned"]
     cli.json("conversations", "unpin", talk, "2")
-    made = cli.json("conversations", "compact", talk, "--window", "1000")
+    found = cli.json("conversations", "compact", talk, "--window", "1000")
+    made = found["compaction"]
+    assert (found["due"], found["reason"]) == ("window", None)
     assert (made["status"], made["cause"]) == ("activated", "window")
     assert made["tokens_after"] < made["tokens_before"]
     assert [each["id"] for each in cli.json("conversations", "attempts", talk)["items"]] == [
@@ -134,6 +151,34 @@ def test_earlier_turns_are_compacted_and_read_in_the_history(cli: Cli, tmp_path:
     assert refused(cli, "conversations", "compact", talk, "--keep-turns", "9") == (
         *(4, "nothing_to_compact"),
     )
+
+
+def test_a_list_that_ends_early_says_how_to_go_on(cli: Cli, tmp_path: Path) -> None:
+    talk = str(cli.json("conversations", "create")["id"])
+    turns = [said("user", f"line {number}.") for number in range(1, 103)]
+    cli.json("conversations", "append", talk, "--file", written(tmp_path, turns))
+    ended = cli("conversations", "show", talk)
+    assert "line 100." in ended.out
+    assert "line 101." not in ended.out
+    assert "There are more: add --after 100" in ended.out
+    assert cli.json("conversations", "show", talk)["next_after"] == 100
+    raw = cli("conversations", "show", talk, "--raw")
+    assert len([json.loads(line) for line in raw.out.splitlines()]) == 100
+    assert "There are more: add --after 100" in raw.err
+    for more in (("--after", "100"), ("--limit", "102")):
+        for how in ((), ("--raw",)):
+            last = cli("conversations", "show", talk, *more, *how)
+            assert "line 102." in last.out
+            assert "There are more" not in last.out + last.err
+        assert cli.json("conversations", "show", talk, *more)["next_after"] is None
+
+
+def test_a_talk_that_is_too_short_is_refused_and_no_failure(cli: Cli) -> None:
+    talk = str(cli.json("conversations", "create")["id"])
+    for words in ("Hello.", "Again."):
+        cli.json("conversations", "append", talk, words)
+    assert refused(cli, "conversations", "compact", talk) == (4, "nothing_to_compact")
+    assert cli.json("conversations", "attempts", talk)["items"] == []
 
 
 def test_usage_is_recorded_once_a_call_and_added_up(cli: Cli, tmp_path: Path) -> None:

@@ -73,6 +73,19 @@ def test_files_are_listed_with_how_they_are_loaded(cli: Cli) -> None:
     assert refused(cli, "files", "--agent", "nobody") == (3, "not_found")
 
 
+def test_a_list_says_how_much_of_its_files_arrives(cli: Cli, say: Any) -> None:
+    assert "Of these, 0 of 1500 tokens reach every run." in cli("files").out
+    say("voice", "A line that takes its room.\n" * 400)
+    report = cli.json("load", "file", "voice")
+    load = cli.json("files")["load"]
+    assert load["segments"] == [report["segment"]]
+    shown = cli("files").out
+    assert f"Of these, {report['included']} of 1500 tokens reach every run." in shown
+    assert f"{report['skipped_chars']} characters are skipped" in shown
+    cli.json("agents", "create", "scout")
+    assert "of 6200 tokens reach the agent's runs." in cli("files", "--agent", "scout").out
+
+
 def test_a_file_is_written_and_printed_byte_for_byte(cli: Cli, say: Any) -> None:
     done = say("voice", BODY)
     assert (done["revision"], done["hash"]) == (2, hash_of(BODY))

@@ -33,6 +33,14 @@ def test_whatever_waits_is_listed_with_the_commands_that_decide_it(cli: Cli) -> 
     for each in listed:
         for way in each["ways"]:
             assert way["command"] in shown
+    change = next(each for each in listed if each["kind"] == "file_proposal")
+    _, *words = shlex.split(change["look"]["command"])
+    assert change["look"]["command"] in shown
+    assert "Short." in cli(*words).out
+    assert change["look"]["route"] == f"GET /v1/file-proposals/{made['file_proposal']}"
+    assert {each["kind"] for each in listed if each["look"] is None} == {
+        *("memory_proposal", "tool_approval"),
+    }
     assert all(told in shown for told in ("Tea is at four.", "Ada takes oat milk.", "voice"))
 
 

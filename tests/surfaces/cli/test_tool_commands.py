@@ -281,3 +281,16 @@ def test_a_node_is_published_given_a_key_and_withdrawn(cli: Cli) -> None:
     assert refused(cli, *key, "--role", "owner") == (5, "invalid_input")
     assert card(cli("tools", "withdraw", space)) == {"withdrawn": space}
     assert cli.json("tools", "spaces")["items"] == []
+
+
+def test_an_agent_that_may_not_is_told_whose_it_changes_and_who_may(cli: Cli) -> None:
+    cli.json("agents", "create", "clerk")
+    cli.json("tools", "policy", "clerk", "forget", "allow")
+    memory = cli.json("remember", "Tea is at four.")
+    wish = json.dumps({"memory_id": memory["id"], "expected_version": 1})
+    ended = cli("tools", "call", "forget", wish, "--agent", "clerk")
+    assert ended.code == 6
+    assert "An agent changes its own memories alone" in ended.err
+    assert "Without --agent, it is the owner's call." in ended.err
+    assert "key" not in ended.err
+    assert cli("tools", "call", "forget", wish).code == 0

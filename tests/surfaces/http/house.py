@@ -74,6 +74,10 @@ class Rows:
     skill: str = ""
     file_change: str = ""
     spare_file_change: str = ""
+    chat: str = ""
+    chat_message: str = ""
+    chat_answer: str = ""
+    chat_run: str = ""
 
     @property
     def file(self) -> str:
@@ -242,7 +246,7 @@ async def _with_calls(memoranda: Memoranda, owner: Api, rows: Rows) -> Rows:
     file_change, spare_file_change = await _with_files(memoranda, who, rows)
     skill = await _with_instructions(memoranda, who, rows)
     return replace(
-        rows,
+        await _with_chat(memoranda, who, rows),
         definition=str(definition.id),
         skill=str(skill.id),
         file_change=file_change,
@@ -276,6 +280,24 @@ async def _with_instructions(memoranda: Memoranda, who: Principal, rows: Rows) -
     )
     await memoranda.instructions.assemble(who, UUID(rows.run))
     return skill
+
+
+async def _with_chat(memoranda: Memoranda, who: Principal, rows: Rows) -> Rows:
+    """A chat of the user with the agent: one message that was answered, and one whose run waits to be picked up."""
+    chats = memoranda.chats
+    subject = {"user_id": UUID(rows.user), "agent_id": UUID(rows.agent)}
+    chat = await chats.create(who, title=f"{rows.word} chat", **subject)
+    asked = await chats.send(who, chat.id, f"{rows.word} asks first")
+    await chats.pick_up(who, asked.run.id)
+    done = await chats.answer(who, asked.run.id, f"{rows.word} answers first")
+    again = await chats.send(who, chat.id, f"{rows.word} asks again")
+    return replace(
+        rows,
+        chat=str(chat.id),
+        chat_message=str(asked.message.id),
+        chat_answer=str(done.run.answer_id),
+        chat_run=str(again.run.id),
+    )
 
 
 async def _with_files(memoranda: Memoranda, who: Principal, rows: Rows) -> list[str]:

@@ -149,3 +149,40 @@ async def test_usage_of_a_workflow_or_of_somebody_and_not_of_both(house: House) 
     assert wrong.status_code == 422
     wrong = await house.owner.get("/v1/conversations", params=KEY | {"user_id": house.rows.user})
     assert wrong.status_code == 422
+
+
+async def test_a_list_that_ends_early_says_where_it_goes_on(house: House) -> None:
+    saved = (await save(house.owner, SAID, 0)).json()
+    path = f"/v1/conversations/{saved['id']}/messages"
+    first = (await house.owner.get(path, params={"limit": 2})).json()
+    assert ([each["position"] for each in first["items"]], first["next_after"]) == ([1, 2], 2)
+    rest = (await house.owner.get(path, params={"after": first["next_after"]})).json()
+    assert ([each["position"] for each in rest["items"]], rest["next_after"]) == ([3], None)
+
+
+async def test_a_generation_is_asked_for_and_none_is_begun_by_naming_it(house: House) -> None:
+    await save(house.owner, SAID, 0)
+    asked = "/v1/conversations/generation"
+    for api in (house.owner, house.stranger):
+        told = await api.get(asked, params=KEY)
+        assert told.json() == {**KEY, "generation": 1}
+    refused = await save(house.owner, SAID, 0, generation=2)
+    assert (refused.status_code, refused.json()["code"]) == (409, "later_generation")
+    assert refused.json()["generation"] == 1
+    await house.owner.post("/v1/conversations/reset", KEY)
+    assert (await house.owner.get(asked, params=KEY)).json()["generation"] == 2
+    assert (await house.stranger.get(asked, params=KEY)).json()["generation"] == 1
+    assert (await save(house.owner, SAID, 0, generation=2)).status_code == 200
+
+
+async def test_what_fits_and_what_can_not_be_compacted_are_two_answers(house: House) -> None:
+    saved = (await save(house.owner, SAID[:1], 0)).json()
+    path = f"/v1/conversations/{saved['id']}/compact-if-due"
+    fits = (await house.owner.post(path, {"window": 100_000})).json()
+    assert fits == {"due": None, "compaction": None, "reason": None}
+    over = await house.owner.post(path, {"window": 1})
+    assert (over.status_code, over.json()["due"], over.json()["compaction"]) == (
+        *(200, "window"),
+        None,
+    )
+    assert "of the latest turns" in over.json()["reason"]

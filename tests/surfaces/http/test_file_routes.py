@@ -162,6 +162,20 @@ async def test_a_write_answers_how_much_of_the_file_arrives(house: House) -> Non
         assert written["load"]["skipped_chars"] > 0
 
 
+async def test_a_list_answers_how_much_of_its_files_arrives(house: House) -> None:
+    long = "A line that takes its room.\n" * 400
+    agents = f"/v1/agents/{house.rows.agent}/files"
+    for path, name in (("/v1/context-files", "voice"), (agents, "NOTES.md")):
+        read = (await house.owner.get(f"{path}/{name}")).json()["hash"]
+        await put(house.owner, f"{path}/{name}", long, read)
+        load = (await house.owner.get(path)).json()["load"]
+        report = (await house.owner.get(f"{path}/{name}/load-report")).json()
+        assert report["segment"] in load["segments"]
+        assert report["skipped_chars"] > 0
+        assert report["hash"] in {each["hash"] for each in load["files"]}
+        assert long[:28] not in str(load)
+
+
 async def test_an_agents_notes_are_written_listed_and_restored_like_any_file(house: House) -> None:
     notes = f"/v1/agents/{house.rows.agent}/files/NOTES.md"
     read = (await house.owner.get(notes)).json()

@@ -301,6 +301,7 @@ async def test_what_is_erased_is_gone_at_once_and_for_good(house: House) -> None
         "memories": 1,
         "proposals": 0,
         "quoted_in": [house.rows.conversation],
+        "quoted_in_chats": [],
         "quoted_in_sections": [],
         "quoted_in_dossier": False,
         "quoted_in_files": [],

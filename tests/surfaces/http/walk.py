@@ -1,71 +1,39 @@
 """One call of every operation, with the rows of a given organization: what the walks go through."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import httpx
 
 from memoranda.files.body import hash_of
 from tests.surfaces.http.house import Api, Rows, policy
+from tests.surfaces.http.steps import (
+    ANYBODY,
+    EVERYBODY,
+    OPERATOR,
+    OWNER,
+    PEOPLE,
+    READERS,
+    WRITERS,
+    Step,
+    get,
+    patch,
+    post,
+    put,
+    subject,
+)
+from tests.surfaces.http.walk_chats import CHATS
 
-Call = Callable[[Api, Rows], Awaitable[httpx.Response]]
+__all__ = ["ANYBODY", "STEPS", "Step"]
 
-EVERYBODY = frozenset({"owner", "member", "agent", "read_only"})
-WRITERS = frozenset({"owner", "member", "agent"})
-READERS = frozenset({"owner", "read_only"})
-PEOPLE = frozenset({"owner", "member"})
-OWNER = frozenset({"owner"})
-OPERATOR = frozenset({"operator"})
 BUNDLED = "all-MiniLM-L6-v2-int8"
-ANYBODY = EVERYBODY | OPERATOR | {"nobody"}
 NO_TEXT = hash_of("")
 """The hash of a file that nobody has written."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A call; whether it names rows of an organization; and which roles may make it."""
-
-    call: Call
-    names_rows: bool
-    roles: frozenset[str]
-
-
-def get(path: str, roles: frozenset[str], *, names_rows: bool | None = None) -> Step:
-    """A GET of a path whose `{name}`s are fields of the rows."""
-    named = "{" in path if names_rows is None else names_rows
-    return Step(lambda api, rows: api.get(path.format(**vars(rows))), named, roles)
-
-
-def post(
-    path: str,
-    roles: frozenset[str],
-    body: Callable[[Rows], object] | None = None,
-    *,
-    names_rows: bool | None = None,
-) -> Step:
-    """A POST, likewise, with the body that the rows make."""
-    named = "{" in path if names_rows is None else names_rows
-    return Step(
-        lambda api, rows: api.post(path.format(**vars(rows)), body(rows) if body else None),
-        named,
-        roles,
-    )
 
 
 def brief(named: Callable[[Rows], dict[str, object]]) -> Step:
     """A brief that names a row."""
     return post(
         "/v1/briefs", EVERYBODY, lambda rows: {"query": "Q", **named(rows)}, names_rows=True
-    )
-
-
-def patch(path: str, roles: frozenset[str], body: Callable[[Rows], object]) -> Step:
-    """A PATCH, likewise."""
-    return Step(
-        lambda api, rows: api.send("PATCH", path.format(**vars(rows)), json=body(rows)),
-        "{" in path,
-        roles,
     )
 
 
@@ -82,24 +50,6 @@ def taken_in(named: Callable[[Rows], dict[str, str]], *, names_rows: bool) -> St
         ),
         names_rows,
         PEOPLE,
-    )
-
-
-def subject(rows: Rows) -> dict[str, str]:
-    return {"user_id": rows.user, "agent_id": rows.agent}
-
-
-def put(
-    path: str,
-    roles: frozenset[str],
-    body: Callable[[Rows], object],
-    *,
-    names_rows: bool = False,
-) -> Step:
-    """A PUT, likewise."""
-    named = names_rows or "{" in path
-    return Step(
-        lambda api, rows: api.send("PUT", path.format(**vars(rows)), json=body(rows)), named, roles
     )
 
 
@@ -538,6 +488,9 @@ STEPS: dict[str, list[Step]] = {
     "PUT /v1/conversations/messages": [
         put("/v1/conversations/messages", WRITERS, lambda _: FLOW | HELLO | {"fence": 0})
     ],
+    "GET /v1/conversations/generation": [
+        get("/v1/conversations/generation?workflow_id=new-flow", EVERYBODY)
+    ],
     "POST /v1/conversations/clear": [post("/v1/conversations/clear", WRITERS, lambda _: FLOW)],
     "POST /v1/conversations/reset": [post("/v1/conversations/reset", OWNER, lambda _: FLOW)],
     "POST /v1/conversations/purge": [post("/v1/conversations/purge", OWNER, lambda _: FLOW)],
@@ -772,6 +725,7 @@ STEPS: dict[str, list[Step]] = {
     "POST /v1/file-proposals/{proposal_id}/discard": [
         post("/v1/file-proposals/{spare_file_change}/discard", OWNER)
     ],
+    **CHATS,
     "POST /v1/conversations/{conversation_id}/clear": [
         post("/v1/conversations/{conversation}/clear", WRITERS)
     ],

@@ -4,35 +4,21 @@ import asyncio
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Final, NamedTuple
 from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.access.rates import store
+from memoranda.access.rates.models import Rate, TooManyRequests
 from memoranda.settings import Settings
 from memoranda.storage import Storage
 from memoranda.words.clock import Clock, system_clock
-from memoranda.words.errors import OverLimit
 from memoranda.words.given import checks_shapes
+
+__all__ = ["Rate", "Rates", "TooManyRequests", "limits_of"]
 
 WINDOW: Final = timedelta(minutes=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Rate(StrEnum):
-    """What is counted together."""
-
-    MEMORY_WRITES = "memory_writes"
-    FILE_WRITES = "file_writes"
-    LISTS = "lists"
-
-
-class TooManyRequests(OverLimit):
-    """More of this was asked for than a minute allows. `details` carries the limit and when to ask again."""
-
-    code = "too_many_requests"
-    retryable = True
 
 
 class _Share:

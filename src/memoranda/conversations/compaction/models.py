@@ -37,6 +37,18 @@ class Compaction(_Value):
     created_at: datetime
 
 
+class MaybeCompacted(_Value):
+    """Whether earlier turns were to be compacted, and what came of it.
+
+    `due` is null where the next request fits. Else it says what there is too much for, and there is
+    either the attempt, or the `reason` why nothing could be compacted: the request is too large all the same.
+    """
+
+    due: CompactionCause | None
+    compaction: Compaction | None
+    reason: str | None
+
+
 class ArchivedMessage(StoredMessage):
     """A message as it was before a compaction put it away, in the place where it stood."""
 

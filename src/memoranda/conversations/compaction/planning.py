@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from memoranda.conversations.compaction.boundary import Boundary, candidate_of, find_boundary
+from memoranda.conversations.compaction.boundary import Boundary, candidate_of
 from memoranda.conversations.compaction.models import CompactionCause
 from memoranda.conversations.compaction.summary import summary_message
 from memoranda.conversations.digests import chains, digest_of
 from memoranda.conversations.models import Conversation, Message, StoredMessage
 from memoranda.conversations.pressure import is_full, is_heavy, pressure
-from memoranda.conversations.sizes import total_tokens
+from memoranda.conversations.sizes import tokens_of, total_tokens
 from memoranda.words.tokens import Estimator
 
 SUMMARY_TOKENS: Final = 2_000
@@ -67,19 +67,16 @@ def due(
     room: int,
     budget: int,
     estimator: Estimator,
-    keep_turns: int = 1,
 ) -> CompactionCause | None:
-    """Why earlier turns are to be compacted before the next request; None where they need not, or can't.
+    """Why earlier turns are to be compacted before the next request, if they can; None where it fits.
 
     `window`: the input and the room for the answer take 0.8 of the model's window or more. `bytes`:
     earlier turns keep the transcript over its byte budget. Raises `Invalid` as `pressure` does.
     """
     full = is_full(pressure(messages, room=room, window=window, estimator=estimator))
-    if not full and not is_heavy(messages, budget):
-        return None
-    if find_boundary(messages, keep_turns) is None:
-        return None
-    return "window" if full else "bytes"
+    if full:
+        return "window"
+    return "bytes" if is_heavy(messages, budget) else None
 
 
 def loaded_head(messages: Sequence[Message], end: int, sent: Sequence[Message]) -> Known:
@@ -92,6 +89,12 @@ def loaded_head(messages: Sequence[Message], end: int, sent: Sequence[Message]) 
 def most_tokens_for(taken: Sequence[Message], most: int, estimator: Estimator) -> int:
     """What a summary may have: not more than half of what it stands for, so that it is one."""
     return max(min(most, total_tokens(taken, estimator) // 2), LEAST_TOKENS)
+
+
+def is_too_short(taken: Sequence[Message], most: int, estimator: Estimator) -> bool:
+    """Whether a summary of `most` tokens, with the line above it, is as long as what it would stand for."""
+    above = tokens_of(summary_message("", taken), estimator)
+    return total_tokens(taken, estimator) <= above + most
 
 
 def candidate(plan: Plan, text: str, estimator: Estimator) -> Candidate:

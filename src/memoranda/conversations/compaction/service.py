@@ -11,12 +11,13 @@ from memoranda.conversations.caps import RESULT_CHARS
 from memoranda.conversations.clearing import SEED_BYTES
 from memoranda.conversations.compaction import store
 from memoranda.conversations.compaction.activating import Activated, activate, fail
-from memoranda.conversations.compaction.boundary import find_boundary
+from memoranda.conversations.compaction.boundary import find_boundary, why_none
 from memoranda.conversations.compaction.extractive import Extractive
 from memoranda.conversations.compaction.models import (
     ArchivedMessage,
     Compaction,
     CompactionCause,
+    MaybeCompacted,
 )
 from memoranda.conversations.compaction.planning import (
     SUMMARY_TOKENS,
@@ -24,6 +25,7 @@ from memoranda.conversations.compaction.planning import (
     Plan,
     candidate,
     due,
+    is_too_short,
     loaded_head,
     most_tokens_for,
     objection,
@@ -37,7 +39,7 @@ from memoranda.conversations.compaction.summarizer import (
     SummaryRequest,
     asked,
 )
-from memoranda.conversations.errors import not_seen
+from memoranda.conversations.errors import NothingToCompact, not_seen
 from memoranda.conversations.models import ChangeAction, Conversation, Message, StoredMessage
 from memoranda.conversations.pressure import Pressure, pressure
 from memoranda.conversations.rows import store as rows
@@ -48,7 +50,7 @@ from memoranda.conversations.usage.models import CallUsage
 from memoranda.conversations.wire.capabilities import capabilities_of
 from memoranda.storage import Storage, Transaction
 from memoranda.words.cursor import read_cursor
-from memoranda.words.errors import Conflict, NotFound, Unavailable
+from memoranda.words.errors import NotFound, Unavailable
 from memoranda.words.given import checks_shapes
 from memoranda.words.ids import new_id
 from memoranda.words.inputs import check_count
@@ -58,12 +60,6 @@ from memoranda.words.tokens import Estimator, estimate_tokens
 MOST_LISTED: Final = 1_000
 _ATTEMPTS: Final = "compactions"
 _HISTORY: Final = "compacted messages"
-
-
-class NothingToCompact(Conflict):
-    """There is no earlier turn that a summary could stand for: nothing was asked and nothing recorded."""
-
-    code = "nothing_to_compact"
 
 
 class Told(Protocol):
@@ -130,8 +126,8 @@ class Compactions:
         It takes effect only where nothing of what it was made of has changed meanwhile; what was appended
         stays behind it, exactly. An attempt that fails is answered and recorded with its reason, and
         changes nothing. `provider` is whose next request has to be valid; by default that of the latest
-        answer. Raises `NotFound`, `NothingToCompact` where there is no earlier turn, and `Invalid` for a
-        provider that is not known.
+        answer. Raises `NotFound`, `NothingToCompact` where there is no earlier turn, or where what there is
+        is too short to be summed up, and `Invalid` for a provider that is not known.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         check_count("keep_turns", keep_turns, most=MOST_LISTED)
@@ -166,10 +162,11 @@ class Compactions:
         room: int = 0,
         keep_turns: int = 1,
         provider: str | None = None,
-    ) -> Compaction | None:
+    ) -> MaybeCompacted:
         """`compact` where the next request fills 0.8 of the model's window, or earlier turns the byte budget.
 
-        None where neither does. Raises what `compact` does, and `Invalid` for a window or room that is none.
+        The answer says whether one of both was so, and where it was and nothing can be compacted, why.
+        Else raises what `compact` does, and `Invalid` for a window or room that is none.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         messages = await self._storage.read(organization, _messages, who, conversation_id)
@@ -179,13 +176,16 @@ class Compactions:
             room=room,
             budget=self._budget,
             estimator=self._estimator,
-            keep_turns=keep_turns,
         )
         if cause is None:
-            return None
-        return await self.compact(
-            who, conversation_id, keep_turns=keep_turns, provider=provider, cause=cause
-        )
+            return MaybeCompacted(due=None, compaction=None, reason=None)
+        try:
+            made = await self.compact(
+                who, conversation_id, keep_turns=keep_turns, provider=provider, cause=cause
+            )
+        except NothingToCompact as none:
+            return MaybeCompacted(due=cause, compaction=None, reason=none.message)
+        return MaybeCompacted(due=cause, compaction=made, reason=None)
 
     async def pressure(
         self, who: Principal, conversation_id: UUID, *, window: int, room: int = 0
@@ -250,12 +250,18 @@ class Compactions:
         boundary = find_boundary(messages, keep_turns)
         if boundary is None:
             raise NothingToCompact(
-                "There is no earlier turn that a summary could stand for: compact it when more has "
-                "been said, or unpin what is pinned.",
+                f"There is nothing to compact: {why_none(messages, keep_turns)}.",
+                conversation_id=str(conversation_id),
+            )
+        taken = [messages[place] for place in boundary.taken]
+        most_tokens = most_tokens_for(taken, self._summary_tokens, self._estimator)
+        if is_too_short(taken, most_tokens, self._estimator):
+            raise NothingToCompact(
+                "What could be compacted is too short: a summary of it would be no smaller. Compact it "
+                "when more has been said.",
                 conversation_id=str(conversation_id),
             )
         stored = rows.outline(tx, conversation_id)
-        taken = [messages[place] for place in boundary.taken]
         return Plan(
             conversation=there,
             messages=tuple(messages),
@@ -263,7 +269,7 @@ class Compactions:
             source_digest=stored[boundary.end - 1].chain,
             loaded=loaded_head(messages, boundary.end, self._sent(messages)),
             tokens=total_tokens(messages, self._estimator),
-            most_tokens=most_tokens_for(taken, self._summary_tokens, self._estimator),
+            most_tokens=most_tokens,
         )
 
     def _attempt(self, plan: Plan, cause: CompactionCause) -> Compaction:

@@ -9,10 +9,16 @@ from memoranda.conversations.models import LAST_GENERATION, Conversation, Conver
 from memoranda.conversations.rows.store import COLUMNS
 from memoranda.storage import Row, Transaction, one_of, upsert
 from memoranda.storage.scope import NIL
-from memoranda.storage.tables import conversation_fences, conversations, workflow_generations
+from memoranda.storage.tables import (
+    conversation_branches,
+    conversation_fences,
+    conversations,
+    workflow_generations,
+)
 from memoranda.words.errors import OverLimit
 
 c, g, f = conversations.c, workflow_generations.c, conversation_fences.c
+b = conversation_branches.c
 _KEY: Final = (
     f.workflow_id == bindparam("workflow"),
     f.generation == bindparam("number"),
@@ -40,6 +46,17 @@ SET_FENCE: Final = upsert(
 DROP_FENCES: Final = delete(conversation_fences).where(
     f.workflow_id == bindparam("workflow"), f.generation < bindparam("present")
 )
+DROP_BRANCHES: Final = delete(conversation_branches).where(
+    b.workflow_id == bindparam("workflow"), b.generation < bindparam("present")
+)
+BRANCHES: Final = (
+    select(*COLUMNS)
+    .join_from(conversations, conversation_branches, b.conversation_id == c.id)
+    .where(b.workflow_id == bindparam("workflow"))
+    .order_by(c.id)
+    .with_for_update()
+)
+BRANCHES_THAT_GO_ON: Final = BRANCHES.where(c.ended_at.is_(None))
 OF_WORKFLOW: Final = (
     select(*COLUMNS).where(c.workflow_id == bindparam("workflow")).order_by(c.id).with_for_update()
 )
@@ -84,11 +101,12 @@ def begin_next(tx: Transaction, workflow_id: str) -> int:
 
 
 def drop_fences(tx: Transaction, workflow_id: str, present: int) -> None:
-    """Forget the fences of generations older than the present one, whose saves are refused anyway.
+    """Forget the fences of generations older than the present one, whose saves are refused anyway, and their branches.
 
     After the conversations are held: whoever purges one takes it before its fence.
     """
     tx.run(DROP_FENCES, workflow=workflow_id, present=present)
+    tx.run(DROP_BRANCHES, workflow=workflow_id, present=present)
 
 
 def fence(tx: Transaction, key: ConversationKey) -> int:
@@ -109,13 +127,15 @@ def set_fence(tx: Transaction, key: ConversationKey, fence: int) -> None:
 
 
 def going_on(tx: Transaction, workflow_id: str) -> list[Conversation]:
-    """The workflow's conversations that have not ended, held."""
-    return _conversations(tx.all(THAT_GO_ON, workflow=workflow_id))
+    """The workflow's conversations that have not ended, held, and those of their branches."""
+    named = {"workflow": workflow_id}
+    return _conversations([*tx.all(THAT_GO_ON, **named), *tx.all(BRANCHES_THAT_GO_ON, **named)])
 
 
 def of_workflow(tx: Transaction, workflow_id: str) -> list[Conversation]:
-    """All conversations of the workflow, held."""
-    return _conversations(tx.all(OF_WORKFLOW, workflow=workflow_id))
+    """All conversations of the workflow, held, and those of their branches."""
+    named = {"workflow": workflow_id}
+    return _conversations([*tx.all(OF_WORKFLOW, **named), *tx.all(BRANCHES, **named)])
 
 
 def of_user(tx: Transaction, user_id: UUID) -> list[Conversation]:

@@ -6,9 +6,16 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for
 from memoranda.conversations import writing
+from memoranda.conversations.chats import removing as chats
 from memoranda.conversations.finding import store as index
+from memoranda.conversations.generations import store as generations
 from memoranda.conversations.listeners import Listeners
-from memoranda.conversations.models import Conversation, Purged, WorkflowReset
+from memoranda.conversations.models import (
+    Conversation,
+    Purged,
+    WorkflowGeneration,
+    WorkflowReset,
+)
 from memoranda.conversations.places import place_of
 from memoranda.conversations.resets.models import NOTHING_ELSEWHERE, Elsewhere
 from memoranda.conversations.rows import store as rows
@@ -23,7 +30,7 @@ PURGED: Final = "conversations_purged"
 
 @checks_shapes
 class Resets:
-    """Ends the conversations of workflows, for owners.
+    """Ends the conversations of workflows, for owners, and says which generation of one goes on.
 
     `elsewhere` says what happens to the memory spaces of a workflow, and to what other rooms quote.
     """
@@ -39,12 +46,20 @@ class Resets:
         self._listeners = listeners
         self._elsewhere = elsewhere
 
+    async def generation(self, who: Principal, workflow_id: str) -> WorkflowGeneration:
+        """Which generation of the workflow goes on: 1 until it is reset. Anybody who reads conversations may ask."""
+        organization = organization_for(who, Permission.READ_CONVERSATIONS)
+        named = text_input("workflow_id", workflow_id)
+        present = await self._storage.read(organization, generations.present, named)
+        return WorkflowGeneration(workflow_id=named, generation=present)
+
     async def reset(self, who: Principal, workflow_id: str) -> WorkflowReset:
         """Let the workflow begin anew: a new generation, always, and no conversation of an older one goes on.
 
         What was said in them is cleared away, and a save for them is refused from now on; they stay
-        in lists, empty. Then each of the workflow's memory spaces is kept or cleared, as its policy says: what is
-        cleared is forgotten, and can be restored for 30 days. All in one transaction. For owners.
+        in lists, empty. A chat of the workflow can be read, and goes on once it is cleared. Then each of
+        the workflow's memory spaces is kept or cleared, as its policy says: what is cleared is forgotten,
+        and can be restored for 30 days. All in one transaction. For owners.
         """
         organization = organization_for(who, Permission.RESET_CONVERSATIONS)
         named = text_input("workflow_id", workflow_id)
@@ -56,7 +71,7 @@ class Resets:
         return done
 
     async def purge(self, who: Principal, conversation_id: UUID) -> Purged:
-        """Delete a conversation for good, with all that was made of it; nothing of its text is left.
+        """Delete a conversation for good, with all that was made of it and the chat that it is of: no text is left.
 
         What it cost stays. A save that was begun before is refused, and makes nothing. For owners;
         raises `NotFound`.
@@ -67,7 +82,7 @@ class Resets:
         return await self._purged(organization, gone)
 
     async def purge_workflow(self, who: Principal, workflow_id: str) -> Purged:
-        """Delete every conversation of a workflow, of all generations, for good; another generation begins.
+        """Delete every conversation of a workflow, of all generations, and its chat, for good; another generation begins.
 
         Memories stay. Purging again what is gone finishes what could not be scrubbed. For owners.
         """
@@ -87,6 +102,7 @@ def _reset(
     tx: Transaction, who: Principal, workflow_id: str, spaces_of: str, elsewhere: Elsewhere
 ) -> tuple[WorkflowReset, list[Conversation]]:
     generation, ended = writing.end_generation(tx, workflow_id)
+    chats.end_generation(tx, workflow_id)
     record_activity(
         tx,
         RESET,
@@ -112,13 +128,19 @@ def _reset(
 def _purge(
     tx: Transaction, who: Principal, place: writing.Place, elsewhere: Elsewhere
 ) -> list[Conversation]:
-    return _gone(tx, who, writing.purge(tx, place), elsewhere)
+    # A chat quotes what its agents were told: whoever changes one takes its workflow first.
+    chats.hold_workflow_of(tx, place.id)
+    gone = writing.purge(tx, place)
+    chats.forget_chats_of(tx, gone)
+    return _gone(tx, who, gone, elsewhere)
 
 
 def _purge_workflow(
     tx: Transaction, who: Principal, workflow_id: str, elsewhere: Elsewhere
 ) -> list[Conversation]:
-    return _gone(tx, who, writing.purge_workflow(tx, workflow_id), elsewhere)
+    gone = writing.purge_workflow(tx, workflow_id)
+    chats.forget_workflow(tx, workflow_id)
+    return _gone(tx, who, gone, elsewhere)
 
 
 def _gone(

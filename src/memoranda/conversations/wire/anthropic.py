@@ -17,9 +17,10 @@ from memoranda.conversations.wire.blocks import (
     ToolResult,
 )
 from memoranda.conversations.wire.capabilities import ANTHROPIC, Capabilities
+from memoranda.conversations.wire.forms import given_list, listed, no_item, typed
 from memoranda.conversations.wire.media import media_type_of, text_within
 from memoranda.conversations.wire.origins import answer, metadata_of, said
-from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, reads, without
+from memoranda.conversations.wire.plain import Given, plain, plain_parts, reads, without
 from memoranda.conversations.wire.portable import object_of, ready, written
 from memoranda.conversations.wire.turns import Turn
 
@@ -49,6 +50,10 @@ GIVEN: Final = {"search_result", "document", "tool_reference", "container_upload
 """What a user or a tool may give besides; a document made of blocks is one of them."""
 
 
+SPEAKERS: Final = ("user", "assistant", "system")
+"""Whose the messages of a request are."""
+
+
 class Input(NamedTuple):
     """The `system` (None where there is none) and `messages` of a request."""
 
@@ -60,18 +65,24 @@ class Input(NamedTuple):
 def from_response(response: Given) -> list[Message]:
     """Keep one message of the assistant's, its blocks in their order."""
     body = plain(response)
+    listed(body, PROVIDER)
     about = metadata_of(
         PROVIDER, body, response_id=body.get("id"), finish_reason=body.get("stop_reason")
     )
-    return [answer([block_of(block) for block in plain_parts(response, "content")], about)]
+    blocks = typed(plain_parts(response, "content"), PROVIDER)
+    return [answer([block_of(block) for block in blocks], about)]
 
 
 @reads
 def from_input(messages: Iterable[Given], system: Said | None = None) -> list[Message]:
     """Keep the system prompt and messages of a request; a user's tool results become a tool's message."""
     kept = [_kept("system", system)] if system else []
-    for item in plain_list(messages):
-        content = item.get("content") or ""
+    for place, item in enumerate(given_list(messages, "messages")):
+        if "content" not in item or item.get("role") not in SPEAKERS:
+            no_item(
+                place, "messages", PROVIDER, "a message has content, and is of a user or assistant"
+            )
+        content = item["content"] or ""
         if item.get("role") == "assistant":
             parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
             kept.append(answer([block_of(part) for part in parts], {"provider": PROVIDER}))

@@ -20,10 +20,11 @@ from memoranda.conversations.wire.blocks import (
     text_of,
 )
 from memoranda.conversations.wire.capabilities import GEMINI, Capabilities
+from memoranda.conversations.wire.forms import given_list, no_answer, no_item
 from memoranda.conversations.wire.gemini_parts import Item, spelled
 from memoranda.conversations.wire.media import media_type_of
 from memoranda.conversations.wire.origins import answer, metadata_of, said
-from memoranda.conversations.wire.plain import Given, plain, plain_list, reads, without
+from memoranda.conversations.wire.plain import Given, plain, reads, without
 from memoranda.conversations.wire.portable import object_of, ready, written
 from memoranda.conversations.wire.turns import Turn
 
@@ -41,6 +42,10 @@ SAYS: Final = SEEN | {
     "toolResponse",
 }
 """What a part is of: just one of these."""
+
+
+ANSWERS: Final = {"candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"}
+"""What an answer has some of, also where it was blocked and says nothing."""
 
 
 class Input(NamedTuple):
@@ -61,6 +66,8 @@ def from_response(
 ) -> list[Message]:
     """Keep one candidate as a message of the assistant's; without any, as where it was blocked, nothing."""
     body = spelled(plain(response, nulls=False))
+    if not ANSWERS.intersection(body):
+        no_answer(body, PROVIDER)
     candidates = body.get("candidates") or []
     if candidate >= len(candidates):
         return []
@@ -93,7 +100,10 @@ def from_input(
     if isinstance(contents, str):
         return [*kept, Message(role="user", content=contents)]
     waiting: list[ToolCall] = []
-    for content in map(spelled, plain_list(contents, nulls=False)):
+    for place, item in enumerate(given_list(contents, "contents", nulls=False)):
+        content = spelled(item)
+        if "parts" not in content and set(content) - {"role"}:
+            no_item(place, "contents", PROVIDER, "a content has parts")
         parts = content.get("parts") or []
         if content.get("role") == "model":
             blocks = [block for part in parts for block in blocks_of(part, make_id)]

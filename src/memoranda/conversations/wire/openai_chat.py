@@ -17,9 +17,16 @@ from memoranda.conversations.wire.blocks import (
     text_of,
 )
 from memoranda.conversations.wire.capabilities import OPENAI_CHAT, Capabilities
+from memoranda.conversations.wire.forms import (
+    given_list,
+    is_anothers,
+    listed,
+    no_answer,
+    no_item,
+)
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said
-from memoranda.conversations.wire.plain import Given, plain, plain_list, reads, without
+from memoranda.conversations.wire.plain import Given, plain, reads, without
 from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
 
@@ -35,6 +42,8 @@ ROLES: Final[dict[str, Role]] = {
     "assistant": "assistant",
     "tool": "tool",
 }
+SAYS: Final = {"content", "refusal", "tool_calls", "function_call", "audio", *THOUGHTS}
+"""What an assistant's message has one of."""
 OURS: Final = {"role", "tool_call_id", "tool_calls"}
 """Fields that no opaque state may set: they say who speaks, and what is called."""
 HOSTS: Final = ("parsed", "parsed_arguments")
@@ -52,24 +61,29 @@ def from_response(response: Given, *, choice: int = 0, provider: str = PROVIDER)
     the capabilities say `state_of` the same name.
     """
     body = plain(response)
-    choices = body.get("choices") or []
+    choices = listed(body, PROVIDER)
+    if not choices and body.get("error") is not None:
+        no_answer(body, PROVIDER)
     if choice >= len(choices):
         return []
     picked = choices[choice]
+    if not isinstance(picked.get("message"), dict):
+        no_answer(picked, PROVIDER)
     about = metadata_of(
         provider, body, response_id=body.get("id"), finish_reason=picked.get("finish_reason")
     )
-    return [answer(blocks_of(picked.get("message") or {}, provider), about)]
+    return [answer(blocks_of(picked["message"], provider), about)]
 
 
 @reads
 def from_input(messages: Iterable[Given], *, provider: str = PROVIDER) -> list[Message]:
     """Keep the messages of a request, one for one. One of a role that is not known is left out."""
-    return [
-        _kept(ROLES[item["role"]], item, provider)
-        for item in plain_list(messages)
-        if item.get("role") in ROLES
-    ]
+    items = given_list(messages, "messages")
+    for place, item in enumerate(items):
+        held = SAYS if item.get("role") == "assistant" else {"content"}
+        if not isinstance(item.get("role"), str) or held.isdisjoint(item) or is_anothers(item):
+            no_item(place, "messages", PROVIDER, "a message has a role and content of its parts")
+    return [_kept(ROLES[item["role"]], item, provider) for item in items if item["role"] in ROLES]
 
 
 def to_input(messages: Sequence[Message], target: Capabilities = OPENAI_CHAT) -> list[Item]:

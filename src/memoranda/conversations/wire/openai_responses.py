@@ -16,9 +16,16 @@ from memoranda.conversations.wire.blocks import (
     ToolResult,
 )
 from memoranda.conversations.wire.capabilities import OPENAI_RESPONSES, Capabilities
+from memoranda.conversations.wire.forms import (
+    given_list,
+    is_anothers,
+    listed,
+    no_item,
+    typed,
+)
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said, storable
-from memoranda.conversations.wire.plain import Given, plain, plain_list, plain_parts, reads, without
+from memoranda.conversations.wire.plain import Given, plain, plain_parts, reads, without
 from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
 
@@ -38,6 +45,8 @@ OUTPUTS: Final = {f"{kind}_output" for kind in CALLS}
 OTHER_HALF: Final = ANSWERED_BY | {answer: call for call, answer in ANSWERED_BY.items()}
 TOOLS_SAY: Final = {*ANSWERED_BY.values(), "mcp_approval_response", "tool_search_output"}
 """What a host answers the provider's own items with."""
+SPEAKERS: Final = ("user", "system", "developer", "assistant")
+"""Whose the messages of an input are."""
 PARTS: Final = {"input_text", "input_image", "input_file"}
 
 
@@ -48,10 +57,11 @@ def from_response(response: Given) -> list[Message]:
     Where it holds the output of a call as well, that is a tool's message between two of the assistant's.
     """
     body = plain(response)
+    listed(body, PROVIDER)
     reason = (body.get("incomplete_details") or {}).get("reason") or body.get("status")
     about = metadata_of(PROVIDER, body, response_id=body.get("id"), finish_reason=reason)
     kept: list[Message] = []
-    for item in plain_parts(response, "output"):
+    for item in typed(plain_parts(response, "output"), PROVIDER):
         if item.get("type") in OUTPUTS:
             kept.append(said("tool", [_result(item).plain()], PROVIDER))
         else:
@@ -68,8 +78,11 @@ def from_input(items: str | Iterable[Given]) -> list[Message]:
     if isinstance(items, str):
         return [Message(role="user", content=items)]
     kept: list[Message] = []
-    for item in plain_list(items):
+    for place, item in enumerate(given_list(items, "input")):
         role = item.get("role")
+        whole = isinstance(item.get("type"), str) or (role in SPEAKERS and "content" in item)
+        if not whole or is_anothers(item):
+            no_item(place, "input", PROVIDER, "an item has a type, or a role and content")
         if role in {"user", "system", "developer"}:
             kept.append(said(role, _content(item.get("content")), PROVIDER))
         elif str(item.get("type", "")).endswith(("_output", "_response")):

@@ -54,7 +54,8 @@ def plain(value: Given, *, nulls: bool = True) -> dict[str, Any]:
             warnings=False,
         )
     raise Invalid(
-        f"A provider's answer is an object or a model of its SDK, and not {type(value).__name__}."
+        "What a provider is sent and answers with is an object, or a model of its SDK, and not "
+        f"{type(value).__name__}."
     )
 
 

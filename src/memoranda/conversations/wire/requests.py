@@ -1,12 +1,21 @@
 """One way to every provider: the messages' part of its next request, as JSON."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire import anthropic, gemini, openai_chat, openai_responses
 from memoranda.conversations.wire.capabilities import Capabilities, Wire, capabilities_of
 from memoranda.conversations.wire.plain import Given
+from memoranda.words.errors import Invalid
+
+SAID_UNDER: Final[Mapping[Wire, str]] = {
+    "openai_responses": "input",
+    "openai_chat": "messages",
+    "anthropic": "messages",
+    "gemini": "contents",
+}
+"""Where in a request the messages are."""
 
 
 def build_request(provider: str | Capabilities, messages: Sequence[Message]) -> dict[str, Any]:
@@ -42,14 +51,24 @@ def read_response(provider: str, response: Given) -> list[Message]:
 
 
 def read_request(provider: str, request: Mapping[str, Any]) -> list[Message]:
-    """The messages of a request in the form that `build_request` gives it."""
+    """The messages of a request in the form that `build_request` gives it.
+
+    Raises `Invalid` for a provider that is not known, and for a request that is not of its API.
+    """
     wire: Wire = capabilities_of(provider).wire
+    said = _said(request, SAID_UNDER[wire], provider)
     match wire:
         case "openai_responses":
-            return openai_responses.from_input(request["input"])
+            return openai_responses.from_input(said)
         case "openai_chat":
-            return openai_chat.from_input(request["messages"])
+            return openai_chat.from_input(said)
         case "anthropic":
-            return anthropic.from_input(request["messages"], request.get("system"))
+            return anthropic.from_input(said, request.get("system"))
         case "gemini":
-            return gemini.from_input(request["contents"], request.get("systemInstruction"))
+            return gemini.from_input(said, request.get("systemInstruction"))
+
+
+def _said(request: Mapping[str, Any], field: str, provider: str) -> Any:
+    if not isinstance(request, Mapping) or request.get(field) is None:
+        raise Invalid(f"A request to {provider} is an object with {field}.", field=field)
+    return request[field]

@@ -7,12 +7,10 @@ crash, a stop or a trim: an open call is answered, and a result that answers not
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
+from memoranda.conversations.endings import NOT_WHOLE, UNANSWERED
 from memoranda.conversations.wire.blocks import Block, ToolCall, ToolResult
 from memoranda.conversations.wire.turns import Turn
-
-NOT_ANSWERED: Final = "Not run: there is no result of this call."
 
 
 @dataclass
@@ -90,8 +88,10 @@ def _answers(step: _Calling) -> list[Turn]:
     unanswered = [opened.call for opened in step.calls if opened.result is None]
     if not unanswered:
         return step.answers
-    missing = [
-        ToolResult(tool_call_id=call.id, name=call.name, content=NOT_ANSWERED, is_error=True)
-        for call in unanswered
-    ]
-    return [*step.answers, Turn("tool", tuple(missing))]
+    return [*step.answers, Turn("tool", tuple(map(_stand_in, unanswered)))]
+
+
+def _stand_in(call: ToolCall) -> ToolResult:
+    """What is said of a call without a result: nobody runs one that is not whole, and else nobody knows."""
+    said = NOT_WHOLE if call.stopped else UNANSWERED
+    return ToolResult(tool_call_id=call.id, name=call.name, content=said, is_error=True)

@@ -17,7 +17,7 @@ from memoranda.memories.finding.reach.store import (
 )
 from memoranda.memories.limits import COLLECTION
 from memoranda.memories.models import Memory
-from memoranda.memories.views.store import AT_HEAD, SAYING, SHOWN, shown
+from memoranda.memories.views.store import AT_HEAD, SAYING, SHOWN, shown, with_branches
 from memoranda.runs.models import LogLevel
 from memoranda.runs.store import add_log
 from memoranda.search.terms import Query
@@ -125,7 +125,8 @@ def literal(
 
 def by_id(tx: Transaction, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
     """The memories of these that the reader may know."""
-    return {row.id: shown(row) for row in tx.all(BY_ID, **asked_of(tx, reader), ids=ids)}
+    rows = tx.all(BY_ID, **asked_of(tx, reader), ids=ids)
+    return {each.id: each for each in with_branches(tx, [shown(row) for row in rows])}
 
 
 def pinned(tx: Transaction, reader: Reader) -> list[Memory]:

@@ -100,7 +100,7 @@ def _decidable(tx: Transaction, who: Principal, proposal_id: UUID) -> Row:
     """The proposal, held. Raises `NotFound`, and `Refused` for one that the caller may only read."""
     row = _seen(who, proposal_id, store.hold(tx, proposal_id))
     if not may_change(who, store.audience_of(row)):
-        raise Refused("This key decides for its own user alone. Use an owner's key.")
+        raise Refused("A member decides for its own user alone. An owner may decide this.")
     return row
 
 

@@ -1,12 +1,13 @@
 """What is said of a removal once it is done."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from memoranda.storage import Transaction
+if TYPE_CHECKING:
+    from memoranda.storage import Transaction
 
 
 class QuotingFile(BaseModel):
@@ -27,7 +28,7 @@ class QuotingFile(BaseModel):
 class Erased(BaseModel):
     """What an erasure took away: how many memories and proposals.
 
-    `quoted_in` lists the conversations that quote what is erased, `quoted_in_sections` the users whose
+    `quoted_in` lists the conversations that quote what is erased, `quoted_in_chats` the chats, `quoted_in_sections` the users whose
     section of the dossier does, `quoted_in_dossier` says whether the organization's own part does, and
     `quoted_in_files` lists the context files that do; they stay as they are, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
     database's files: a worker, or the next erasure, finishes that.
@@ -38,6 +39,7 @@ class Erased(BaseModel):
     memories: int
     proposals: int
     quoted_in: list[UUID]
+    quoted_in_chats: list[UUID]
     quoted_in_sections: list[UUID]
     quoted_in_dossier: bool
     quoted_in_files: list[QuotingFile]
@@ -60,20 +62,25 @@ async def _in_no_file(_: UUID, __: Collection[str]) -> InFiles:
     return ()
 
 
+async def _in_no_chat(_: UUID, __: Collection[str], ___: UUID | None) -> list[UUID]:
+    return []
+
+
 class Elsewhere(NamedTuple):
     """What other rooms keep about memories, by id: each is called within the transaction that removes them.
 
-    `in_dossier` finds where an organization's dossier quotes one of some texts, and `in_files` where its
-    context files do.
+    `in_dossier` finds where an organization's dossier quotes one of some texts, `in_files` where its
+    context files do, and `in_chats` which of its chats do, but for a user's.
     """
 
-    of_memories: Callable[[Transaction, Sequence[UUID]], None]
-    of_user: Callable[[Transaction, UUID], None]
+    of_memories: Callable[["Transaction", Sequence[UUID]], None]
+    of_user: Callable[["Transaction", UUID], None]
     in_dossier: Callable[[UUID, Collection[str]], Awaitable[InDossier]] = _nobody_quotes
     in_files: Callable[[UUID, Collection[str]], Awaitable[InFiles]] = _in_no_file
+    in_chats: Callable[[UUID, Collection[str], UUID | None], Awaitable[list[UUID]]] = _in_no_chat
 
 
-def _nothing(_: Transaction, __: object) -> None:
+def _nothing(_: "Transaction", __: object) -> None:
     """Nobody else keeps anything."""
 
 

@@ -30,6 +30,7 @@ class _Quoted(NamedTuple):
     """Where what is erased is quoted."""
 
     conversations: list[UUID]
+    chats: list[UUID]
     sections: list[UUID]
     dossier: bool
     files: list[QuotingFile]
@@ -90,7 +91,7 @@ class Removal:
     async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
         """Purge every memory and proposal that is for this user, with what they were moved from.
 
-        The user's conversations and section of the dossier go too, and are not among what quotes it.
+        The user's conversations, chats and section of the dossier go too, and are not among what quotes it.
         What the user wrote for others stays, and so does a memory that was moved to others as
         long as it lives there; what was forgotten there since, or went on elsewhere, goes. A
         memory that once moved to the user goes as a whole, also where its attribute was used
@@ -167,7 +168,9 @@ class Removal:
                 organization, texts
             )
         ]
-        return _Quoted(conversations, [each for each in sections if each != but], whole, files)
+        chats = await self._elsewhere.in_chats(organization, texts, but)
+        own = [each for each in sections if each != but]
+        return _Quoted(conversations, chats, own, whole, files)
 
     async def _erased(self, organization: UUID, removed: Removed, quoted: _Quoted) -> Erased:
         if any(removed):
@@ -176,6 +179,7 @@ class Removal:
             memories=removed.memories,
             proposals=removed.proposals,
             quoted_in=quoted.conversations,
+            quoted_in_chats=quoted.chats,
             quoted_in_sections=quoted.sections,
             quoted_in_dossier=quoted.dossier,
             quoted_in_files=quoted.files,

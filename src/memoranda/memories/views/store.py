@@ -16,6 +16,7 @@ from memoranda.memories.chain import restorable_until
 from memoranda.memories.errors import unknown_memory
 from memoranda.memories.limits import KEPT_WHEN_FORGOTTEN, UNUSED_AFTER
 from memoranda.memories.models import Memory, MemoryStatus, Origin, Revision
+from memoranda.runs.store import left
 from memoranda.storage import Row, Transaction, contains, one_of
 from memoranda.storage.tables import memories, memory_revisions, purged_memories
 from memoranda.words.ref import ResourceRef
@@ -30,7 +31,8 @@ SOME_TIME: Final = datetime.min.replace(tzinfo=UTC)
 # All that a memory shows, and of it what columns say: not where it stands.
 _ALL: Final = tuple(Memory.model_fields)
 _STATUS: Final = _ALL.index("status")
-FIELDS: Final = tuple(name for name in _ALL if name not in {"status", "restorable_until", "hint"})
+_BESIDE: Final = {"status", "restorable_until", "hint", "branch_left"}
+FIELDS: Final = tuple(name for name in _ALL if name not in _BESIDE)
 _KNOWN: Final = len(FIELDS)
 _ORIGINS: Final = {origin.value: origin for origin in Origin}
 # What a memory says is its revision's; the chain's row repeats some of it for the newest one.
@@ -244,12 +246,14 @@ def live_memory(tx: Transaction, memory_id: UUID) -> tuple[Audience, Memory]:
     row = tx.one(LIVE_MEMORY, memory=memory_id, now=tx.now)
     if row is None:
         raise unknown_memory(memory_id)
-    return Audience(row.user_id, row.agent_id, row.space), shown(row)
+    (memory,) = with_branches(tx, [shown(row)])
+    return Audience(row.user_id, row.agent_id, row.space), memory
 
 
 def live_ones(tx: Transaction, memory_ids: list[UUID]) -> list[Memory]:
     """Those of these memories that are live, in no order."""
-    return [shown(row) for row in tx.all(LIVE_ONES, ids=memory_ids, now=tx.now)]
+    rows = tx.all(LIVE_ONES, ids=memory_ids, now=tx.now)
+    return with_branches(tx, [shown(row) for row in rows])
 
 
 def ended(tx: Transaction, memory_id: UUID) -> Memory:
@@ -257,7 +261,8 @@ def ended(tx: Transaction, memory_id: UUID) -> Memory:
     row = tx.one(ENDED_MEMORY, memory=memory_id)
     if row is None:
         raise unknown_memory(memory_id)
-    return _forgotten(row)
+    (memory,) = with_branches(tx, [_forgotten(row)])
+    return memory
 
 
 def revisions(tx: Transaction, memory_id: UUID) -> list[Revision]:
@@ -318,7 +323,7 @@ def page(
         },
     )
     make = _forgotten if wanted.status is MemoryStatus.FORGOTTEN else shown
-    return [make(row) for row in rows]
+    return with_branches(tx, [make(row) for row in rows])
 
 
 def recent(tx: Transaction, subject: ContextSubject, *, personal: bool, most: int) -> list[Memory]:
@@ -331,14 +336,26 @@ def recent(tx: Transaction, subject: ContextSubject, *, personal: bool, most: in
     else:
         statement = RECENT_SHARED_FOR_ANY_AGENT if subject.agent_id is None else RECENT_SHARED
     rows = tx.all(statement, now=tx.now, most=most, user=subject.user_id, agent=subject.agent_id)
-    return [shown(row) for row in rows]
+    return with_branches(tx, [shown(row) for row in rows])
+
+
+def with_branches(tx: Transaction, memories: list[Memory]) -> list[Memory]:
+    """The memories, of which those say so that were written on a branch that was left."""
+    runs = {each.run_id for each in memories if each.run_id is not None}
+    gone = left(tx, runs) if runs else frozenset()
+    if not gone:
+        return memories
+    return [
+        each.model_copy(update={"branch_left": True}) if each.run_id in gone else each
+        for each in memories
+    ]
 
 
 def shown(
     row: Row, status: MemoryStatus = MemoryStatus.ACTIVE, until: datetime | None = None
 ) -> Memory:
     """The memory of a row of `SHOWN`, and of what stands beside it."""
-    values = (*row[:_STATUS], status, *row[_STATUS:_KNOWN], until, None)
+    values = (*row[:_STATUS], status, *row[_STATUS:_KNOWN], until, None, False)
     fields = dict(zip(_ALL, values, strict=True))
     fields["tags"] = tuple(fields["tags"])
     fields["origin"] = _ORIGINS[fields["origin"]]

@@ -22,7 +22,7 @@ AT_ONCE: Final = 100
 """Events that are read at once for somebody who follows."""
 KEPT_FOR: Final = timedelta(days=30)
 PRUNED_AT_ONCE: Final = 1_000
-_OWN_ALONE: Final = {"conversation.updated"}
+_OWN_ALONE: Final = {"conversation.updated", "chat.updated"}
 """Of what is of no user, no member may know: it is not everybody's."""
 _ALL_OF_IT: Final = {Role.OWNER, Role.READ_ONLY}
 

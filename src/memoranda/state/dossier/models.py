@@ -91,3 +91,9 @@ class Fact(_Value):
     title: str
     body: str
     recorded_at: datetime | None = None
+
+
+class ToldDossier(CompanyDossier):
+    """The dossier as it was written, and the facts that a model is told of it, in their order."""
+
+    facts: list[Fact]

@@ -4,7 +4,15 @@ from typing import Final
 
 from memoranda.storage.tables.access import agents, api_keys, organizations, rate_windows, users
 from memoranda.storage.tables.base import METADATA
+from memoranda.storage.tables.branches import conversation_branches
 from memoranda.storage.tables.briefs import context_policies
+from memoranda.storage.tables.chat_runs import (
+    chat_branch_snapshots,
+    chat_run_cursors,
+    chat_run_events,
+    chat_runs,
+)
+from memoranda.storage.tables.chats import chat_feedback, chat_messages, chat_notes, chats
 from memoranda.storage.tables.compactions import conversation_compactions, conversation_usage
 from memoranda.storage.tables.conversation_search import conversation_marks, conversation_segments
 from memoranda.storage.tables.conversations import (
@@ -21,6 +29,15 @@ from memoranda.storage.tables.files import (
     context_file_revisions,
     context_files,
 )
+from memoranda.storage.tables.graphs import (
+    graph_channels,
+    graph_checkpoints,
+    graph_holders,
+    graph_item_vectors,
+    graph_items,
+    graph_writes,
+)
+from memoranda.storage.tables.histories import histories, history_entries, history_tips
 from memoranda.storage.tables.instructions import (
     agent_instructions,
     run_instruction_facts,
@@ -61,6 +78,11 @@ from memoranda.storage.tables.search import (
     search_totals,
     search_vectors,
 )
+from memoranda.storage.tables.sessions import (
+    agent_session_events,
+    agent_session_states,
+    agent_sessions,
+)
 from memoranda.storage.tables.tools import (
     key_spaces,
     tool_approvals,
@@ -94,14 +116,26 @@ __all__ = [
     "METADATA",
     "activities",
     "agent_instructions",
+    "agent_session_events",
+    "agent_session_states",
+    "agent_sessions",
     "agent_skills",
     "agents",
     "api_keys",
+    "chat_branch_snapshots",
+    "chat_feedback",
+    "chat_messages",
+    "chat_notes",
+    "chat_run_cursors",
+    "chat_run_events",
+    "chat_runs",
+    "chats",
     "context_file_proposals",
     "context_file_revisions",
     "context_files",
     "context_policies",
     "conversation_archive",
+    "conversation_branches",
     "conversation_compactions",
     "conversation_fences",
     "conversation_marks",
@@ -115,6 +149,15 @@ __all__ = [
     "dossiers",
     "event_counters",
     "events",
+    "graph_channels",
+    "graph_checkpoints",
+    "graph_holders",
+    "graph_item_vectors",
+    "graph_items",
+    "graph_writes",
+    "histories",
+    "history_entries",
+    "history_tips",
     "key_spaces",
     "knowledge_chunks",
     "knowledge_embeddings",

@@ -16,9 +16,12 @@ METADATA: Final = MetaData(
 )
 
 
-def table(name: str, *parts: Any, tenancy: Tenancy | None = None) -> Table:
-    """A table that says whose rows it holds; by default each row names its organization."""
-    return Table(name, METADATA, *parts, info={TENANCY: tenancy or Tenant()})
+def table(name: str, *parts: Any, tenancy: Tenancy | None = None, **options: Any) -> Table:
+    """A table that says whose rows it holds; by default each row names its organization.
+
+    `options` are a database's own, such as `sqlite_with_rowid`.
+    """
+    return Table(name, METADATA, *parts, info={TENANCY: tenancy or Tenant()}, **options)
 
 
 def id_column() -> Column[Any]:

@@ -42,6 +42,9 @@ runs = table(
     # NULL where it has not changed since it was created, as those from before there was a change.
     time_column("updated_at", nullable=True),
     time_column("ended_at", nullable=True),
+    # The chat that it answers in, and since when what it answered is on a branch that was left.
+    Column("chat_id", Uuid()),
+    time_column("left_at", nullable=True),
     UniqueConstraint("organization_id", "id", name="runs_in_organization"),
     # Both columns each time, so that a run can't name another organization's rows.
     ForeignKeyConstraint(

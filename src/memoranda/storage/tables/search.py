@@ -24,18 +24,28 @@ def _scope_column() -> Column[object]:
     return Column("scope_id", Uuid(), nullable=False)
 
 
+# The rows of a term stand side by side on disk, ready to be read in one go: the table is in the key's order
+# on SQLite, and the key's index holds whole rows on PostgreSQL, which is why a long one has parts.
 search_postings = table(
     "search_postings",
     _scope_column(),
     Column("collection", String(), nullable=False),
     Column("term", String(), nullable=False),
     Column("document_id", Uuid(), nullable=False),
+    count_column("part"),
     Column("postings", LargeBinary(), nullable=False),
     PrimaryKeyConstraint(
-        "scope_id", "collection", "term", "document_id", name="one_posting_per_term_and_document"
+        "scope_id",
+        "collection",
+        "term",
+        "document_id",
+        "part",
+        name="one_posting_per_term_and_document",
+        postgresql_include=["postings"],
     ),
     Index("search_postings_by_document", "scope_id", "document_id"),
     tenancy=_TENANCY,
+    sqlite_with_rowid=False,
 )
 
 search_documents = table(

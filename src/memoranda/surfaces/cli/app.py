@@ -7,6 +7,8 @@ import typer
 from memoranda.surfaces.cli import (
     access,
     briefs,
+    chat_runs,
+    chats,
     conversation_ends,
     conversation_search,
     conversation_sizes,
@@ -100,6 +102,8 @@ conversation_search.register(conversations.conversations)
 conversation_sizes.register(conversations.conversations)
 conversation_ends.register(conversations.conversations)
 app.add_typer(conversations.conversations, name="conversations")
+chat_runs.register(chats.chats)
+app.add_typer(chats.chats, name="chats")
 app.add_typer(embedder.embedder, name="embedder")
 app.add_typer(briefs.policies, name="policies")
 app.add_typer(runs.runs, name="runs")

@@ -1,4 +1,4 @@
-"""`memoranda conversations reset` and `purge`: what begins a workflow anew, and what deletes for good."""
+"""`memoranda conversations generation`, `reset` and `purge`: what begins a workflow anew, and what deletes for good."""
 
 from typing import Annotated
 from uuid import UUID
@@ -12,6 +12,15 @@ from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, counted
 from memoranda.surfaces.cli.verbs import verb
 from memoranda.words.errors import Invalid
+
+
+async def generation(
+    at: Session,
+    workflow: Annotated[str, typer.Argument(metavar="WORKFLOW", help="The workflow's own id.")],
+) -> Answer:
+    """Say which generation of a workflow goes on: older ones have ended, and later ones not begun."""
+    found = await at.memoranda.conversations.resets.generation(at.who, workflow)
+    return Answer(found, lambda: [card(dict(found))])
 
 
 async def reset(
@@ -48,6 +57,7 @@ async def purge(
 
 
 def register(conversations: typer.Typer) -> None:
-    """Put both commands beside those for what was said."""
+    """Put the commands beside those for what was said."""
+    verb(conversations, "generation", reads=True)(generation)
     verb(conversations, "reset")(reset)
     verb(conversations, "purge")(purge)

@@ -1,6 +1,6 @@
 """`memoranda conversations compact` and the like: how large conversations are, and what they cost."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 from uuid import UUID
 
 import typer
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from memoranda.conversations.compaction.models import Compaction
     from memoranda.conversations.usage.models import Usage
 
+_DUE: Final = {
+    "window": "The next request fills the window, or most of it",
+    "bytes": "Earlier turns keep the conversation over its budget of bytes",
+}
 Position = Annotated[
     int,
     typer.Argument(metavar="POSITION", min=1, help="The message's position, as `show` tells it."),
@@ -64,25 +68,32 @@ async def compact(
         int, typer.Option("--room", metavar="N", help="With --window: tokens for the answer.")
     ] = 0,
 ) -> Answer:
-    """Let a summary stand for earlier turns. Exit code 10 when that failed and nothing was changed."""
+    """Let a summary stand for earlier turns. Exit code 10 when it is due, or tried, and nothing was changed."""
     service = at.memoranda.conversations.compactions
     if window is None:
-        made: Compaction | None = await service.compact(
+        made = await service.compact(
             at.who, conversation_id, keep_turns=keep_turns, provider=provider
         )
-    else:
-        made = await service.compact_if_due(
-            at.who,
-            conversation_id,
-            window=window,
-            room=room,
-            keep_turns=keep_turns,
-            provider=provider,
-        )
-    if made is None:
-        return Answer({"compaction": None}, lambda: [Text("Nothing is due: there is room left.")])
+        return _attempted(made, made)
+    found = await service.compact_if_due(
+        at.who,
+        conversation_id,
+        window=window,
+        room=room,
+        keep_turns=keep_turns,
+        provider=provider,
+    )
+    if found.compaction is not None:
+        return _attempted(found, found.compaction)
+    if found.due is None:
+        return Answer(found, lambda: [Text("Nothing is due: there is room left.")])
+    lines = [Text(f"{_DUE[found.due]}, and nothing can be compacted."), Text(found.reason or "")]
+    return Answer(found, lambda: lines, exits.UNSUCCESSFUL)
+
+
+def _attempted(value: object, made: "Compaction") -> Answer:
     done = made.status == "activated"
-    return Answer(made, lambda: [card(_told(made))], exits.DONE if done else exits.UNSUCCESSFUL)
+    return Answer(value, lambda: [card(_told(made))], exits.DONE if done else exits.UNSUCCESSFUL)
 
 
 def _told(made: "Compaction") -> dict[str, object]:

@@ -1,6 +1,7 @@
 """`memoranda conversations`: what was said, message by message."""
 
 import json
+import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from memoranda.surfaces.cli.conversation_places import (
 from memoranda.surfaces.cli.documents import read_json
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User
-from memoranda.surfaces.cli.output import Answer
+from memoranda.surfaces.cli.output import Answer, console_for
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, listed, page_answer
 from memoranda.surfaces.cli.verbs import group, verb
@@ -26,13 +27,14 @@ from memoranda.words.errors import Invalid
 from memoranda.words.shape import misshapen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from memoranda.conversations.models import LoadedConversation, Message, StoredMessage
+    from memoranda.conversations.models import LoadedConversation, Message, MessagePage
 
 conversations = group("Conversations: what was said, kept exactly, and bounded.")
 
 MOST_BYTES: Final = 20_000_000
+_MORE: Final = "There are more: add --after {}"
 
 
 @verb(conversations, "create")
@@ -194,9 +196,9 @@ async def show_conversation(
     """Show a conversation and its messages, in their order."""
     service = at.memoranda.conversations
     found = await service.get(at.who, conversation_id)
-    messages = await service.messages(at.who, conversation_id, after=after, limit=limit)
+    page = await service.message_page(at.who, conversation_id, after=after, limit=limit)
     if raw and not at.choices.as_json:
-        return Answer(None, lambda: _raw(messages))
+        return Answer(None, lambda: _raw(page))
     head = {
         "conversation": found.id,
         "workflow": found.workflow_id,
@@ -204,7 +206,8 @@ async def show_conversation(
         "messages": found.length,
         "bytes": found.bytes,
     }
-    return Answer({"conversation": found, "messages": messages}, lambda: _drawn(head, messages))
+    value = {"conversation": found, "messages": page.items, "next_after": page.next_after}
+    return Answer(value, lambda: _drawn(head, page))
 
 
 @verb(conversations, "list", reads=True)
@@ -291,21 +294,26 @@ def _loaded(loaded: "LoadedConversation") -> "Iterable[Any]":
     yield from listed(("role", "~message"), rows, empty="Nothing was said.")
 
 
-def _drawn(head: "Mapping[str, object]", messages: "Sequence[StoredMessage]") -> "Iterable[Any]":
+def _drawn(head: "Mapping[str, object]", page: "MessagePage") -> "Iterable[Any]":
     yield card(head)
     rows = [
         (each.position, each.role, "pinned" if each.pinned else "", _plain(each.content))
-        for each in messages
+        for each in page.items
     ]
     columns = ("#position", "role", "", "~message")
     yield from listed(columns, rows, empty="Nothing was said.")
+    if page.next_after is not None:
+        yield Text(_MORE.format(page.next_after))
 
 
-def _raw(messages: "Sequence[StoredMessage]") -> "Iterable[Text]":
-    """Every message to the last key, in letters that no terminal obeys."""
-    for each in messages:
+def _raw(page: "MessagePage") -> "Iterable[Text]":
+    """Every message to the last key, in letters that no terminal obeys; that there are more is said beside them."""
+    for each in page.items:
         stored = each.model_dump(mode="json")
         yield Text(json.dumps(stored))
+    if page.next_after is not None:
+        sys.stdout.flush()
+        console_for(sys.stderr).print(Text(_MORE.format(page.next_after)), soft_wrap=True)
 
 
 def _plain(content: object) -> str:

@@ -13,7 +13,7 @@ from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, time_of
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, when
+from memoranda.surfaces.cli.tables import card, counted, listed, when
 from memoranda.surfaces.cli.verbs import room, verb
 from memoranda.words.errors import Invalid
 from memoranda.words.text import neutralize
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memoranda.files.models import ContextFile, FileRevision, FileSummary, RevisionText
+    from memoranda.instructions.models import ListedFiles
 
 MOST_READ: Final = 1_000_000
 Name = Annotated[
@@ -48,8 +49,8 @@ Number = Annotated[int, typer.Argument(metavar="N", min=1, help="The number of a
 
 
 async def files(at: Session, *, agent: Agent = None) -> Answer:
-    """List the organization's files, or an agent's: how long they are, how they are loaded, who wrote last."""
-    found = await at.memoranda.files.listed(at.who, agent=agent)
+    """List the organization's files, or an agent's: how long they are, how they are loaded, how much arrives."""
+    found = await at.memoranda.load_meter.files(at.who, agent=agent)
     rows = [
         (
             *(each.name, each.title, each.bytes, each.load_mode),
@@ -58,7 +59,19 @@ async def files(at: Session, *, agent: Agent = None) -> Answer:
         for each, by in zip(found.items, await _by(at, found.items), strict=True)
     ]
     columns = ("file", "title", "#bytes", "loaded", "#revision", "by", "written")
-    return Answer(found, lambda: listed(columns, rows, empty="There is no file."))
+    return Answer(
+        found, lambda: [*listed(columns, rows, empty="There is no file."), _arrives(found)]
+    )
+
+
+def _arrives(found: "ListedFiles") -> Text:
+    """How much of all of them arrives, and whose text is too long."""
+    skipped = sum(each.skipped_chars for each in found.load.segments)
+    whose = "the agent's runs" if found.items[0].agent_id else "every run"
+    line = f"Of these, {found.load.total_tokens} of {found.load.total_cap} tokens reach {whose}."
+    if skipped:
+        line += f" {counted(skipped, 'character is', 'characters are')} skipped: `memoranda load file` shows which."
+    return Text(line)
 
 
 async def show(

@@ -54,7 +54,8 @@ async def told_where(at: Session, waiting_id: UUID) -> AsyncIterator[None]:
 
 
 def _drawn(waiting: "Waiting") -> "Text":
-    return entry(says(waiting), waiting.id, *(way.command for way in waiting.ways))
+    look = [waiting.look.command] if waiting.look else []
+    return entry(says(waiting), waiting.id, *look, *(way.command for way in waiting.ways))
 
 
 def says(waiting: "Waiting") -> str:

@@ -190,6 +190,7 @@ async def show(at: Session, memory_id: MemoryId) -> Answer:
         "tags": ", ".join(memory.tags),
         "about": (about(memory) or "").removeprefix("about "),
         "note": memory.hint,
+        "branch": "left since" if memory.branch_left else None,
         "for": known_to,
         "pinned": "yes" if memory.pinned else "no",
         "version": memory.version,

@@ -56,6 +56,9 @@ def _told(erased: "Erased") -> Answer:
     if erased.quoted_in:
         quoted = ", ".join(map(str, erased.quoted_in))
         lines.append(f"These conversations quote them, and stay for you to decide on: {quoted}")
+    if erased.quoted_in_chats:
+        quoted = ", ".join(map(str, erased.quoted_in_chats))
+        lines.append(f"So do these chats: {quoted}")
     if erased.quoted_in_sections:
         quoted = ", ".join(map(str, erased.quoted_in_sections))
         lines.append(f"So do the sections of these users in the dossier: {quoted}")

@@ -18,7 +18,7 @@ from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, entry, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import room, verb
-from memoranda.words.errors import Invalid
+from memoranda.words.errors import Invalid, Refused
 from memoranda.words.text import clean
 
 if TYPE_CHECKING:
@@ -81,13 +81,15 @@ async def call(
     if tool == "search_conversations":
         await hear(at)
 
-    invoked = await at.memoranda.tools.invoke(
-        await at.acting_as(agent, user),
-        tool,
-        _parsed(arguments or "{}"),
-        key=key,
-        course=Course(run, conversation),
-    )
+    who = await at.acting_as(agent, user)
+    try:
+        invoked = await at.memoranda.tools.invoke(
+            who, tool, _parsed(arguments or "{}"), key=key, course=Course(run, conversation)
+        )
+    except Refused as refused:
+        if agent is not None:
+            refused.message += " Without --agent, it is the owner's call."
+        raise
     answered = clean(json.dumps(invoked.answer, ensure_ascii=False, indent=2))
     return Answer(invoked.answer, lambda: [Text(answered)])
 

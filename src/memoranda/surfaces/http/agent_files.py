@@ -14,12 +14,12 @@ from memoranda.files.errors import (
 from memoranda.files.models import (
     ContextFile,
     ErasedRevision,
-    FileList,
     FileRevision,
     FileSummary,
     ProposedChange,
     RevisionText,
 )
+from memoranda.instructions.models import ListedFiles
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.files import (
     At,
@@ -44,9 +44,9 @@ routes = APIRouter(prefix="/v1/agents/{agent}/files", tags=["agent files"], rout
 @routes.get("")
 @raises(NotYourFile)
 @counted(Rate.LISTS)
-async def list_agent_files(agent: str, who: Caller, product: Product) -> FileList:
-    """List an agent's six files without their texts."""
-    return await product.files.listed(who, agent=agent)
+async def list_agent_files(agent: str, who: Caller, product: Product) -> ListedFiles:
+    """List an agent's six files without their texts, and how much of them reaches its runs."""
+    return await product.load_meter.files(who, agent=agent)
 
 
 @routes.get("/{name}")

@@ -6,8 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from memoranda.briefs.models import MOST_TOKENS, ContextBrief
-from memoranda.briefs.service import PublishedPolicy
+from memoranda.briefs.models import MOST_TOKENS, ContextBrief, PublishedPolicy
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Flag, Listing, Moment, Number

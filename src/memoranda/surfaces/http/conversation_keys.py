@@ -1,6 +1,6 @@
 """Routes for conversations by their keys: a workflow, one of its generations, and an agent or none."""
 
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Query
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memoranda.conversations.errors import (
     ConversationLoadFailed,
     ConversationTooLarge,
+    LaterGeneration,
     LateSave,
     OlderGeneration,
 )
@@ -17,6 +18,7 @@ from memoranda.conversations.models import (
     ConversationKey,
     LoadedConversation,
     Purged,
+    WorkflowGeneration,
     WorkflowReset,
 )
 from memoranda.surfaces.http.conversations import ListToSave, MessagesToAppend, kept
@@ -27,6 +29,13 @@ from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, NotFound, OverLimit, ReadOnly
 
 routes = APIRouter(prefix="/v1/conversations", tags=["conversations"], route_class=Operation)
+
+
+KEPT: Final = (
+    *(NotFound, Conflict, LateSave, OlderGeneration, LaterGeneration),
+    *(ConversationTooLarge, OverLimit, ReadOnly),
+)
+"""What keeps messages from being put under a key."""
 
 
 class Keyed(Body):
@@ -71,7 +80,10 @@ class Cleared(BaseModel):
 
 
 @routes.get("/load")
-@raises(NotFound, ConversationLoadFailed, ConversationTooLarge, OverLimit, OlderGeneration)
+@raises(
+    *(NotFound, ConversationLoadFailed, ConversationTooLarge, OverLimit),
+    *(OlderGeneration, LaterGeneration),
+)
 async def load_conversation_of_key(
     who: Caller,
     product: Product,
@@ -86,7 +98,7 @@ async def load_conversation_of_key(
 
 
 @routes.put("/messages")
-@raises(NotFound, Conflict, LateSave, OlderGeneration, ConversationTooLarge, OverLimit, ReadOnly)
+@raises(*KEPT)
 @holds(lambda settings: settings.conversation_max_bytes)
 async def save_conversation_of_key(
     body: KeyedListToSave, who: Caller, product: Product
@@ -103,7 +115,7 @@ async def save_conversation_of_key(
 
 
 @routes.post("/messages")
-@raises(NotFound, Conflict, LateSave, OlderGeneration, ConversationTooLarge, OverLimit, ReadOnly)
+@raises(*KEPT)
 @holds(lambda settings: settings.conversation_max_bytes)
 async def append_messages_of_key(
     body: KeyedMessagesToAppend, who: Caller, product: Product
@@ -120,10 +132,16 @@ async def append_messages_of_key(
 
 
 @routes.post("/clear")
-@raises(NotFound, OlderGeneration, ReadOnly)
+@raises(NotFound, OlderGeneration, LaterGeneration, ReadOnly)
 async def clear_conversation_of_key(body: Keyed, who: Caller, product: Product) -> Cleared:
     """Empty a key's conversation: what was loaded before is not saved any more."""
     return Cleared(conversation=await product.conversations.clear(who, body.key))
+
+
+@routes.get("/generation")
+async def get_generation(who: Caller, product: Product, workflow_id: str) -> WorkflowGeneration:
+    """Get which generation of a workflow goes on: older ones have ended, and later ones not begun."""
+    return await product.conversations.resets.generation(who, workflow_id)
 
 
 @routes.post("/reset")

@@ -5,10 +5,14 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as FromBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from memoranda.conversations.compaction.models import ArchivedMessage, Compaction
-from memoranda.conversations.compaction.service import NothingToCompact
+from memoranda.conversations.compaction.models import (
+    ArchivedMessage,
+    Compaction,
+    MaybeCompacted,
+)
+from memoranda.conversations.errors import NothingToCompact
 from memoranda.conversations.pressure import Pressure
 from memoranda.conversations.service import MOST_LISTED
 from memoranda.conversations.usage.models import MOST, CallUsage, RecordedUsage, Usage
@@ -40,14 +44,6 @@ class CompactionIfDue(CompactionToMake):
 
     window: Number = Field(ge=1, le=LARGEST)
     room: Number = Field(default=0, ge=0, le=LARGEST)
-
-
-class MaybeCompacted(BaseModel):
-    """The attempt; null where none was due."""
-
-    model_config = ConfigDict(frozen=True)
-
-    compaction: Compaction | None
 
 
 class UsageToRecord(Body):
@@ -105,15 +101,14 @@ async def compact_conversation(
 
 
 @routes.post("/{conversation_id}/compact-if-due")
-@raises(NothingToCompact, ReadOnly)
+@raises(ReadOnly)
 async def compact_conversation_if_due(
     conversation_id: UUID, body: CompactionIfDue, who: Caller, product: Product
 ) -> MaybeCompacted:
     """Compact where the next request fills most of the window, or earlier turns the budget of bytes."""
-    made = await product.conversations.compactions.compact_if_due(
+    return await product.conversations.compactions.compact_if_due(
         who, conversation_id, **dict(body)
     )
-    return MaybeCompacted(compaction=made)
 
 
 @routes.get("/{conversation_id}/compactions")

@@ -9,6 +9,7 @@ from pydantic import Field
 from memoranda.conversations.errors import (
     ConversationLoadFailed,
     ConversationTooLarge,
+    LaterGeneration,
     LateSave,
     OlderGeneration,
 )
@@ -16,12 +17,12 @@ from memoranda.conversations.models import (
     Conversation,
     LoadedConversation,
     Message,
-    StoredMessage,
+    MessagePage,
 )
 from memoranda.conversations.service import MOST_LISTED
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, holds, raises
-from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Flag, Listing, Number
+from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Flag, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, ReadOnly
 from memoranda.words.page import Page
@@ -66,7 +67,7 @@ class MessagesToAppend(Body):
 
 
 @routes.post("/conversations", status_code=201)
-@raises(NotFound, Conflict, OlderGeneration, ReadOnly)
+@raises(NotFound, Conflict, OlderGeneration, LaterGeneration, ReadOnly)
 async def create_conversation(
     body: ConversationToOpen, who: Caller, product: Product
 ) -> Conversation:
@@ -127,12 +128,14 @@ async def list_messages(
     conversation_id: UUID,
     who: Caller,
     product: Product,
-    after: Annotated[int, Query(ge=0, le=LARGEST, description="The position to go on after.")] = 0,
+    after: Annotated[
+        int,
+        Query(ge=0, le=LARGEST, description="The position to go on after: a page's next_after."),
+    ] = 0,
     limit: Most = 100,
-) -> Listing[StoredMessage]:
+) -> MessagePage:
     """List messages in their order, from after a position, exactly as they are stored."""
-    messages = await product.conversations.messages(who, conversation_id, after=after, limit=limit)
-    return Listing(items=list(messages))
+    return await product.conversations.message_page(who, conversation_id, after=after, limit=limit)
 
 
 @routes.put("/conversations/{conversation_id}/messages")

@@ -5,8 +5,7 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from memoranda.access.rates.service import Rate
-from memoranda.briefs.dossier import ToldDossier
-from memoranda.state.dossier.models import CompanyDossier, DossierText, UserSection
+from memoranda.state.dossier.models import CompanyDossier, DossierText, ToldDossier, UserSection
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import Body, Number

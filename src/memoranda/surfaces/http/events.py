@@ -4,49 +4,25 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Annotated, Final
 
-import anyio
 from fastapi import APIRouter, Header, Query, Request
-from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
 from memoranda.runs.events.models import Event, Mark, Reset
 from memoranda.runs.events.service import MOST_LISTED
-from memoranda.surfaces.http.credentials import Caller, sign_in
+from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, log_defect
 from memoranda.surfaces.http.product import Product
-from memoranda.words.errors import MemorandaError, Unauthenticated
+from memoranda.surfaces.http.streams import HEADERS, RETRY_MS, EventStream, still_in
 
 routes = APIRouter(prefix="/v1", tags=["events"], route_class=Operation)
 
 LARGEST: Final = 2**63 - 1
-RETRY_MS: Final = 2_000
-"""How long a client that lost its connection waits before it comes back."""
-HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _RESET: Final = (
     "Some of what came after the number that you gave is gone. "
     "Load what you show anew; what changes from now on is told."
 )
 
 Told = AsyncGenerator[Event | Mark | Reset, None]
-
-
-class EventStream(StreamingResponse):
-    """An answer that goes on until its caller leaves, its key ends, or the server stops."""
-
-    media_type = "text/event-stream"
-
-    def __init__(self, lines: AsyncGenerator[str, None], told: Told) -> None:
-        super().__init__(lines, headers=HEADERS)
-        self._open = (lines, told)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send what is told; whoever left, even amid a line, is followed for no longer."""
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            with anyio.CancelScope(shield=True):
-                for each in self._open:
-                    await each.aclose()
 
 
 @routes.get("/events", status_code=200, response_class=EventStream)
@@ -102,7 +78,7 @@ async def _lines(
         place = begun.number
         async for each in told:
             if isinstance(each, Mark):
-                if not await _still_in(request):
+                if not await still_in(request):
                     return
                 yield ": still here\n\n"
             if not isinstance(each, Mark) or each.number > place:
@@ -122,14 +98,3 @@ def _written(each: Event | Mark | Reset) -> str:
             return f"id: {each.number}\nevent: reset\ndata: {said}\n\n"
         case Mark():
             return f"id: {each.number}\n\n"
-
-
-async def _still_in(request: Request) -> bool:
-    """Whether the key still opens something; a database that is away for a while shuts nobody out."""
-    try:
-        await sign_in(request)
-    except Unauthenticated:
-        return False
-    except MemorandaError:
-        return True
-    return True

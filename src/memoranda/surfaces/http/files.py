@@ -20,7 +20,6 @@ from memoranda.files.errors import (
 from memoranda.files.models import (
     ContextFile,
     ErasedRevision,
-    FileList,
     FileProposal,
     FileProposalStatus,
     FileRevision,
@@ -30,7 +29,7 @@ from memoranda.files.models import (
     RevisionText,
 )
 from memoranda.files.service import MOST_LISTED
-from memoranda.instructions.models import FileReport
+from memoranda.instructions.models import FileReport, ListedFiles
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing, Moment
@@ -92,9 +91,9 @@ async def with_load(product: Memoranda, who: Principal, written: ContextFile) ->
 
 @routes.get("/context-files")
 @counted(Rate.LISTS)
-async def list_context_files(who: Caller, product: Product) -> FileList:
-    """List the organization's six files without their texts."""
-    return await product.files.listed(who)
+async def list_context_files(who: Caller, product: Product) -> ListedFiles:
+    """List the organization's six files without their texts, and how much of them reaches every run."""
+    return await product.load_meter.files(who)
 
 
 @routes.get("/context-files/{slug}")

@@ -28,8 +28,17 @@ class Way(Answer):
     route: str
 
 
+class Look(Answer):
+    """How to see all of it: the command, and the route."""
+
+    command: str
+    route: str
+
+
 class Waiting(Answer):
-    """What waits, the whole of it in the field of its kind; `ways` are empty for who may not decide it.
+    """What waits, in the field of its kind; `ways` are empty for who may not decide it.
+
+    `look` shows what is too long for a list: of a file, what would be taken out and put in.
 
     `user_id` and `agent_id` are whom a memory would be for, and otherwise who asked.
     """
@@ -42,6 +51,7 @@ class Waiting(Answer):
     proposal: Proposal | None = None
     approval: Approval | None = None
     change: FileProposal | None = None
+    look: Look | None = None
     ways: list[Way]
 
 
@@ -113,5 +123,9 @@ def of_change(who: Principal, change: FileProposal) -> Waiting:
         agent_id=change.author.agent_id,
         created_at=change.created_at,
         change=change,
+        look=Look(
+            command=f"memoranda files proposal {change.id}",
+            route=f"GET {_ROUTES[_K.FILE_PROPOSAL]}/{change.id}",
+        ),
         ways=ways_of(who, _K.FILE_PROPOSAL, change.id),
     )

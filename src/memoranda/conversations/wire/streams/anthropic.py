@@ -7,6 +7,7 @@ from typing import Any
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire.anthropic import PROVIDER, block_of
 from memoranda.conversations.wire.blocks import Block, Opaque, Text, Thinking, ToolCall
+from memoranda.conversations.wire.forms import no_stream
 from memoranda.conversations.wire.origins import answer, metadata_of
 from memoranda.conversations.wire.plain import Given, plain, reads
 from memoranda.conversations.wire.portable import object_of
@@ -30,6 +31,7 @@ def from_stream(events: Iterable[Given]) -> list[Message]:
     about: Item = {}
     coming: dict[int, _Coming] = {}
     ended: str | None = None
+    strange = False
     for event in map(plain, events):
         place = int(event.get("index") or 0)
         match event.get("type"):
@@ -45,8 +47,12 @@ def from_stream(events: Iterable[Given]) -> list[Message]:
                 ended = (event.get("delta") or {}).get("stop_reason") or ended
                 used = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
                 about["usage"] = {**(about.get("usage") or {}), **used}
-            case _:
+            case "ping" | "message_stop":
                 pass
+            case _:
+                strange = True
+    if strange and not (about or coming):
+        no_stream(PROVIDER)
     blocks = [block for _, part in sorted(coming.items()) for block in _kept(part)]
     kept = metadata_of(PROVIDER, about, response_id=about.get("id"), finish_reason=ended)
     return [answer(blocks, kept if ended else kept | {"stopped": True})]

@@ -5,7 +5,8 @@ from typing import Any
 
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire.blocks import Block, Text, Thinking
-from memoranda.conversations.wire.gemini import PROVIDER, blocks_of, fresh_call_id
+from memoranda.conversations.wire.forms import no_stream
+from memoranda.conversations.wire.gemini import ANSWERS, PROVIDER, blocks_of, fresh_call_id
 from memoranda.conversations.wire.gemini_parts import spelled
 from memoranda.conversations.wire.origins import answer, metadata_of
 from memoranda.conversations.wire.plain import Given, plain, reads
@@ -24,8 +25,10 @@ def from_stream(
     about: Item = {}
     parts: list[Item] = []
     ended: str | None = None
+    came: list[bool] = []
     for chunk in chunks:
         body = spelled(plain(chunk, nulls=False))
+        came.append(not ANSWERS.isdisjoint(body))
         about |= {
             key: body[key] for key in ("modelVersion", "usageMetadata", "responseId") if key in body
         }
@@ -33,6 +36,8 @@ def from_stream(
             ended = candidate.get("finishReason") or ended
             for part in (candidate.get("content") or {}).get("parts") or []:
                 _add(parts, part)
+    if came and not any(came):
+        no_stream(PROVIDER)
     blocks = [block for part in parts for block in blocks_of(part, make_id)]
     kept = metadata_of(
         PROVIDER,

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire.blocks import Block, Text, Thinking, ToolCall
+from memoranda.conversations.wire.forms import no_stream
 from memoranda.conversations.wire.openai_chat import PROVIDER, blocks_of
 from memoranda.conversations.wire.origins import answer, metadata_of
 from memoranda.conversations.wire.plain import Given, plain, reads
@@ -27,7 +28,11 @@ def from_stream(
     message: Item = {}
     calls: dict[int, Item] = {}
     ended: str | None = None
+    came: list[bool] = []
     for chunk in map(plain, events):
+        came.append(
+            isinstance(chunk.get("choices"), list) and not any(map(_is_whole, chunk["choices"]))
+        )
         about |= {key: chunk[key] for key in ("id", "model", "usage") if chunk.get(key)}
         for picked in chunk.get("choices") or []:
             if picked.get("index", 0) != choice:
@@ -37,6 +42,8 @@ def from_stream(
                 _grow(calls.setdefault(call.get("index", len(calls)), {}), call)
             _grow(message, delta)
             ended = picked.get("finish_reason") or ended
+    if came and not any(came):
+        no_stream(PROVIDER)
     said = [call for _, call in sorted(calls.items()) if (call.get("function") or {}).get("name")]
     if said:
         message["tool_calls"] = [_call(call) for call in said]
@@ -46,6 +53,11 @@ def from_stream(
     if ended is None:
         blocks, kept = _broken_off(blocks), kept | {"stopped": True}
     return [answer(blocks, kept)]
+
+
+def _is_whole(picked: Item) -> bool:
+    """Whether it is a choice of an answer that was not streamed."""
+    return "delta" not in picked and "message" in picked
 
 
 def _grow(so_far: Item, delta: Item) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire.blocks import Block, Text, Thinking, ToolCall
+from memoranda.conversations.wire.forms import no_stream
 from memoranda.conversations.wire.openai_responses import PROVIDER, blocks_of, from_response
 from memoranda.conversations.wire.origins import answer, metadata_of
 from memoranda.conversations.wire.plain import Given, plain, reads
@@ -29,8 +30,10 @@ def from_stream(events: Iterable[Given]) -> list[Message]:
     whole: dict[int, Item] = {}
     begun: dict[int, Item] = {}
     grown: dict[int, dict[str, str]] = {}
+    came: list[bool] = []
     for event in map(plain, events):
         kind, place = event.get("type"), int(event.get("output_index") or 0)
+        came.append(str(kind).startswith("response."))
         if kind in ENDS:
             return from_response(event["response"])
         about = event.get("response") or about
@@ -41,6 +44,8 @@ def from_stream(events: Iterable[Given]) -> list[Message]:
         elif kind in GROWS:
             so_far = grown.setdefault(place, {})
             so_far[GROWS[kind]] = so_far.get(GROWS[kind], "") + event.get("delta", "")
+    if came and not any(came):
+        no_stream(PROVIDER)
     blocks = [
         block
         for place in sorted(whole | begun)

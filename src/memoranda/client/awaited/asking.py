@@ -1,0 +1,140 @@
+"""Sends calls and awaits their answers, as often as it is safe and worth it."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import count
+from typing import Any, Final, TypeVar
+
+import anyio
+import httpx
+
+from memoranda.client.call import Call
+from memoranda.client.exchange import (
+    FOLLOWING,
+    Sent,
+    answer_of,
+    chunks_of,
+    failure_of,
+    lost,
+    sent,
+)
+from memoranda.client.retrying import Failure, Retries
+from memoranda.client.streams import Lines, Message, Messages
+
+T = TypeVar("T")
+
+
+class Asking:
+    """Makes calls over one pool of connections."""
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        retries: Retries,
+        sleep: Callable[[float], Awaitable[object]] = anyio.sleep,
+    ) -> None:
+        self._http: Final = http
+        self._retries: Final = retries
+        self._sleep: Final = sleep
+
+    async def ask(self, call: Call[T]) -> T:
+        """What is answered. Raises the error that the server tells of, `Unreachable` and `UnexpectedAnswer`."""
+        for tried in count(1):
+            outcome = await self._once(call)
+            if not isinstance(outcome, Failure):
+                return outcome
+            await self._wait(call, outcome, tried)
+        raise AssertionError("an endless count ended")
+
+    async def lines(self, call: Call[str]) -> AsyncGenerator[str, None]:
+        """The lines of an answer as they come; one that breaks off raises, and does not just end."""
+        lines = Lines()
+        async with self._streamed(call) as response:
+            try:
+                async for part in response.aiter_bytes():
+                    for line in lines.feed(part):
+                        yield line
+            except httpx.RequestError as error:
+                raise lost(error).error from error
+        for line in lines.end():
+            yield line
+
+    async def messages(self, call: Call[str]) -> AsyncGenerator[Message, None]:
+        """The messages of a stream, which is gone on with where it broke off, until the caller leaves."""
+        while True:
+            messages, lines = Messages(), Lines()
+            async with self._streamed(call, FOLLOWING) as response:
+                try:
+                    async for part in response.aiter_bytes():
+                        for message in filter(None, map(messages.feed, lines.feed(part))):
+                            if message.id is not None:
+                                call = replace(
+                                    call, headers={**call.headers, "Last-Event-ID": message.id}
+                                )
+                            yield message
+                except httpx.RequestError:
+                    pass  # the connection is gone: another one goes on after the last id
+            if call.query.get("follow") is False:
+                return
+            await self._sleep(messages.retry_s)
+
+    async def _once(self, call: Call[T]) -> T | Failure:
+        try:
+            async with self._request(sent(call)) as request:
+                response = await self._http.send(request)
+        except httpx.RequestError as error:
+            return lost(error)
+        return answer_of(call, response)
+
+    async def _wait(self, call: Call[Any], failure: Failure, tried: int) -> None:
+        """Wait before the next attempt, or raise where there is none."""
+        wait_s = self._retries.wait_s(call, failure, tried)
+        if wait_s is None:
+            raise failure.error
+        await self._sleep(wait_s)
+
+    @asynccontextmanager
+    async def _request(
+        self, said: Sent, patience: httpx.Timeout | None = None
+    ) -> AsyncIterator[httpx.Request]:
+        own: dict[str, Any] = {} if patience is None else {"timeout": patience}
+        own |= {"params": said.params, "headers": said.headers}
+        if said.file is None:
+            yield self._http.build_request(said.method, said.url, content=said.content, **own)
+            return
+        with said.file.opened() as file:
+            if said.fields is None:
+                own |= {"content": chunks_of(file)}
+            else:
+                own |= {"data": said.fields, "files": {"file": (said.file.name, file)}}
+            yield self._http.build_request(said.method, said.url, **own)
+
+    @asynccontextmanager
+    async def _streamed(
+        self, call: Call[Any], patience: httpx.Timeout | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """An answer that has begun, and is not read yet."""
+        for tried in count(1):
+            begun = await self._begun(call, patience)
+            if isinstance(begun, Failure):
+                await self._wait(call, begun, tried)
+                continue
+            try:
+                yield begun
+            finally:
+                await begun.aclose()
+            return
+
+    async def _begun(
+        self, call: Call[Any], patience: httpx.Timeout | None
+    ) -> httpx.Response | Failure:
+        try:
+            async with self._request(sent(call), patience) as request:
+                response = await self._http.send(request, stream=True)
+            if response.is_success:
+                return response
+            await response.aread()
+        except httpx.RequestError as error:
+            return lost(error)
+        return failure_of(response)

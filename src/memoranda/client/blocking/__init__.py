@@ -1,0 +1,1 @@
+"""The client that answers when the answer is there."""

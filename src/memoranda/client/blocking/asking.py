@@ -1,0 +1,136 @@
+"""Sends calls and waits for their answers, as often as it is safe and worth it."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from typing import Any, Final, TypeVar
+
+import httpx
+
+from memoranda.client.call import Call
+from memoranda.client.exchange import (
+    FOLLOWING,
+    Sent,
+    answer_of,
+    chunks,
+    failure_of,
+    lost,
+    sent,
+)
+from memoranda.client.retrying import Failure, Retries
+from memoranda.client.streams import Lines, Message, Messages
+
+T = TypeVar("T")
+
+
+class Asking:
+    """Makes calls over one pool of connections."""
+
+    def __init__(
+        self,
+        http: httpx.Client,
+        retries: Retries,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._http: Final = http
+        self._retries: Final = retries
+        self._sleep: Final = sleep
+
+    def ask(self, call: Call[T]) -> T:
+        """What is answered. Raises the error that the server tells of, `Unreachable` and `UnexpectedAnswer`."""
+        for tried in count(1):
+            outcome = self._once(call)
+            if not isinstance(outcome, Failure):
+                return outcome
+            self._wait(call, outcome, tried)
+        raise AssertionError("an endless count ended")
+
+    def lines(self, call: Call[str]) -> Generator[str, None, None]:
+        """The lines of an answer as they come; one that breaks off raises, and does not just end."""
+        lines = Lines()
+        with self._streamed(call) as response:
+            try:
+                for part in response.iter_bytes():
+                    yield from lines.feed(part)
+            except httpx.RequestError as error:
+                raise lost(error).error from error
+        yield from lines.end()
+
+    def messages(self, call: Call[str]) -> Generator[Message, None, None]:
+        """The messages of a stream, which is gone on with where it broke off, until the caller leaves."""
+        while True:
+            messages, lines = Messages(), Lines()
+            with self._streamed(call, FOLLOWING) as response:
+                try:
+                    for part in response.iter_bytes():
+                        for message in filter(None, map(messages.feed, lines.feed(part))):
+                            if message.id is not None:
+                                call = replace(
+                                    call, headers={**call.headers, "Last-Event-ID": message.id}
+                                )
+                            yield message
+                except httpx.RequestError:
+                    pass  # the connection is gone: another one goes on after the last id
+            if call.query.get("follow") is False:
+                return
+            self._sleep(messages.retry_s)
+
+    def _once(self, call: Call[T]) -> T | Failure:
+        try:
+            with self._request(sent(call)) as request:
+                response = self._http.send(request)
+        except httpx.RequestError as error:
+            return lost(error)
+        return answer_of(call, response)
+
+    def _wait(self, call: Call[Any], failure: Failure, tried: int) -> None:
+        """Wait before the next attempt, or raise where there is none."""
+        wait_s = self._retries.wait_s(call, failure, tried)
+        if wait_s is None:
+            raise failure.error
+        self._sleep(wait_s)
+
+    @contextmanager
+    def _request(
+        self, said: Sent, patience: httpx.Timeout | None = None
+    ) -> Iterator[httpx.Request]:
+        own: dict[str, Any] = {} if patience is None else {"timeout": patience}
+        own |= {"params": said.params, "headers": said.headers}
+        if said.file is None:
+            yield self._http.build_request(said.method, said.url, content=said.content, **own)
+            return
+        with said.file.opened() as file:
+            if said.fields is None:
+                own |= {"content": chunks(file)}
+            else:
+                own |= {"data": said.fields, "files": {"file": (said.file.name, file)}}
+            yield self._http.build_request(said.method, said.url, **own)
+
+    @contextmanager
+    def _streamed(
+        self, call: Call[Any], patience: httpx.Timeout | None = None
+    ) -> Iterator[httpx.Response]:
+        """An answer that has begun, and is not read yet."""
+        for tried in count(1):
+            begun = self._begun(call, patience)
+            if isinstance(begun, Failure):
+                self._wait(call, begun, tried)
+                continue
+            try:
+                yield begun
+            finally:
+                begun.close()
+            return
+
+    def _begun(self, call: Call[Any], patience: httpx.Timeout | None) -> httpx.Response | Failure:
+        try:
+            with self._request(sent(call), patience) as request:
+                response = self._http.send(request, stream=True)
+            if response.is_success:
+                return response
+            response.read()
+        except httpx.RequestError as error:
+            return lost(error)
+        return failure_of(response)

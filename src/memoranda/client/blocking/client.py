@@ -1,0 +1,100 @@
+"""The client: where the server is, who asks, and the rooms."""
+
+from types import TracebackType
+from typing import Final, Self
+
+import httpx
+
+from memoranda.client.blocking.asking import Asking
+from memoranda.client.blocking.rooms import (
+    AgentFiles,
+    Agents,
+    Briefs,
+    Conversations,
+    Definitions,
+    Dossier,
+    Events,
+    FileProposals,
+    Files,
+    Health,
+    Keys,
+    Knowledge,
+    Memories,
+    Organizations,
+    Policies,
+    Proposals,
+    Runs,
+    State,
+    Tools,
+    Users,
+    Workflows,
+)
+from memoranda.client.exchange import headers_of
+from memoranda.client.retrying import Retries
+
+TIMEOUT_S: Final = 30.0
+
+
+class Client:
+    """The API of a server at `url`, for whoever holds `key`.
+
+        with Client("http://127.0.0.1:8321", key) as memoranda:
+            memory = memoranda.memories.remember("Tea is at four.")
+            for each in memoranda.memories.list.each():
+                print(each.text)
+
+    A call is given up after `timeout_s` seconds without a sign of the server; `retries` says how often one is made
+    again where that is safe. `transport` stands in for the network. One client is good for many calls at once.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        retries: Retries | None = None,
+        timeout_s: float = TIMEOUT_S,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._http: Final = httpx.Client(
+            base_url=url, headers=headers_of(key), timeout=timeout_s, transport=transport
+        )
+        asking = Asking(self._http, retries or Retries())
+        self.memories = Memories(asking)
+        self.proposals = Proposals(asking)
+        self.briefs = Briefs(asking)
+        self.policies = Policies(asking)
+        self.knowledge = Knowledge(asking)
+        self.conversations = Conversations(asking)
+        self.workflows = Workflows(asking)
+        self.runs = Runs(asking)
+        self.events = Events(asking)
+        self.state = State(asking)
+        self.tools = Tools(asking)
+        self.dossier = Dossier(asking)
+        self.definitions = Definitions(asking)
+        self.files = Files(asking)
+        self.agent_files = AgentFiles(asking)
+        self.file_proposals = FileProposals(asking)
+        self.agents = Agents(asking)
+        self.users = Users(asking)
+        self.organizations = Organizations(asking)
+        self.keys = Keys(asking)
+        self.health = Health(asking)
+
+    def __enter__(self) -> Self:
+        """The client, open until the block ends."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; nothing can be asked any more."""
+        self._http.close()

@@ -1,0 +1,152 @@
+"""How calls become verbs of a room: asked, paged through, read line by line, or followed."""
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
+
+from memoranda.client.blocking.asking import Asking
+from memoranda.client.call import Call
+from memoranda.client.signatures import shown_as
+from memoranda.client.streams import Message
+from memoranda.memories.models import Memory, MemoryPage
+from memoranda.words.page import Page
+
+P = ParamSpec("P")
+T = TypeVar("T")
+G = TypeVar("G")
+
+
+class Room:
+    """Verbs that belong together."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+
+
+class Asked(Generic[P, T]):
+    """A verb that makes the call, and answers what is answered."""
+
+    def __init__(self, make: Callable[P, Call[T]]) -> None:
+        self.make = make
+
+    @overload
+    def __get__(self, room: None, kind: type[Room]) -> Self: ...
+
+    @overload
+    def __get__(self, room: Room, kind: type[Room]) -> Callable[P, T]: ...
+
+    def __get__(self, room: Room | None, kind: type[Room]) -> Self | Callable[P, T]:
+        """The verb of this room."""
+        if room is None:
+            return self
+        asking = room.asking
+
+        def ask(*args: P.args, **kwargs: P.kwargs) -> T:
+            return asking.ask(self.make(*args, **kwargs))
+
+        return shown_as(ask, self.make)
+
+
+class Pages(Generic[P, G, T]):
+    """A list that comes in pages: called, it answers one; `each` goes through all that follow too."""
+
+    def __init__(self, asking: Asking, make: Callable[P, Call[G]]) -> None:
+        self._asking = asking
+        self._make = make
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> G:
+        """One page."""
+        return self._asking.ask(self._make(*args, **kwargs))
+
+    def each(self, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        """One after the other, page by page, from the page that is named or the first."""
+        call = self._make(*args, **kwargs)
+        while True:
+            page = self._asking.ask(call)
+            if not isinstance(page, Page):
+                raise TypeError("What is paged through answers pages.")
+            yield from page.items
+            if page.next_cursor is None:
+                return
+            call = call.after(page.next_cursor)
+
+
+class Paged(Generic[P, G, T]):
+    """A verb that answers a page, and has `each` for all of them."""
+
+    @overload
+    def __init__(
+        self: "Paged[P, MemoryPage, Memory]", make: Callable[P, Call[MemoryPage]]
+    ) -> None: ...
+
+    @overload
+    def __init__(self: "Paged[P, Page[T], T]", make: Callable[P, Call[Page[T]]]) -> None: ...
+
+    def __init__(self, make: Callable[..., Call[Any]]) -> None:
+        self.make: Callable[P, Call[G]] = make
+
+    @overload
+    def __get__(self, room: None, kind: type[Room]) -> Self: ...
+
+    @overload
+    def __get__(self, room: Room, kind: type[Room]) -> Pages[P, G, T]: ...
+
+    def __get__(self, room: Room | None, kind: type[Room]) -> Self | Pages[P, G, T]:
+        """The verb of this room."""
+        if room is None:
+            return self
+        pages: Pages[P, G, T] = Pages(room.asking, self.make)
+        return shown_as(pages, self.make)
+
+
+class Lined(Generic[P]):
+    """A verb that answers the lines of what may be long, as they come."""
+
+    def __init__(self, make: Callable[P, Call[str]]) -> None:
+        self.make = make
+
+    @overload
+    def __get__(self, room: None, kind: type[Room]) -> Self: ...
+
+    @overload
+    def __get__(self, room: Room, kind: type[Room]) -> Callable[P, Generator[str, None, None]]: ...
+
+    def __get__(
+        self, room: Room | None, kind: type[Room]
+    ) -> Self | Callable[P, Generator[str, None, None]]:
+        """The verb of this room."""
+        if room is None:
+            return self
+        asking = room.asking
+
+        def lines(*args: P.args, **kwargs: P.kwargs) -> Generator[str, None, None]:
+            return asking.lines(self.make(*args, **kwargs))
+
+        return shown_as(lines, self.make, Generator[str, None, None])
+
+
+class Followed(Generic[P, T]):
+    """A verb that answers what a stream tells, as it tells it, for as long as somebody listens."""
+
+    def __init__(self, make: Callable[P, Call[str]], told: Callable[[Message], T]) -> None:
+        self.make = make
+        self._told = told
+
+    @overload
+    def __get__(self, room: None, kind: type[Room]) -> Self: ...
+
+    @overload
+    def __get__(self, room: Room, kind: type[Room]) -> Callable[P, Generator[T, None, None]]: ...
+
+    def __get__(
+        self, room: Room | None, kind: type[Room]
+    ) -> Self | Callable[P, Generator[T, None, None]]:
+        """The verb of this room."""
+        if room is None:
+            return self
+        asking, told = room.asking, self._told
+
+        def follow(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
+            for message in asking.messages(self.make(*args, **kwargs)):
+                yield told(message)
+
+        return shown_as(follow, self.make, Generator[T, None, None])

@@ -1,0 +1,204 @@
+"""How a run goes on, each step within one transaction: picked up, prepared, answered or failed."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from memoranda.access.models import Principal
+from memoranda.conversations import writing
+from memoranda.conversations.chats import store, tree
+from memoranda.conversations.chats.branches import lists
+from memoranda.conversations.chats.branches import store as branches
+from memoranda.conversations.chats.branches.marks import lines_of, mark_of
+from memoranda.conversations.chats.branches.models import Cursor, Ground
+from memoranda.conversations.chats.ending import become, finish
+from memoranda.conversations.chats.errors import not_now
+from memoranda.conversations.chats.guarding import check_generation
+from memoranda.conversations.chats.live import recording
+from memoranda.conversations.chats.live.stopping import stopped_turn
+from memoranda.conversations.chats.models import (
+    AgentTurn,
+    Answered,
+    Chat,
+    ChatRun,
+    ChatRunStatus,
+    Prepared,
+)
+from memoranda.conversations.chats.notes import store as notes
+from memoranda.conversations.chats.notes.lines import ahead
+from memoranda.conversations.chats.seeing import held_run
+from memoranda.conversations.endings import close_unanswered_tool_calls, mark_stopped
+from memoranda.conversations.errors import not_seen
+from memoranda.conversations.limits import ConversationLimits
+from memoranda.conversations.loading import load
+from memoranda.conversations.models import Content, Conversation, LoadedConversation, Message
+from memoranda.conversations.places import place_of
+from memoranda.conversations.preparing import list_of
+from memoranda.conversations.rows.store import Written
+from memoranda.conversations.writing import Expected, Place
+from memoranda.storage import Transaction
+
+
+class Said(NamedTuple):
+    """What a run answered, and what its agents' conversations are to be."""
+
+    content: Content
+    turns: Sequence[AgentTurn]
+    stopped: bool
+
+
+def pick_up(tx: Transaction, who: Principal, run_id: UUID) -> ChatRun:
+    """Begin with a run that waits to be picked up; somebody else's is not picked up again."""
+    chat, run = held_run(tx, who, run_id)
+    check_generation(tx, chat)
+    if run.status is not ChatRunStatus.QUEUED:
+        raise not_now(run, "somebody has picked it up already.")
+    return become(tx, run, ChatRunStatus.RUNNING, picked_up_at=tx.now)
+
+
+def wait(tx: Transaction, who: Principal, run_id: UUID, reason: str) -> ChatRun:
+    """Let a running run wait for something."""
+    _, run = held_run(tx, who, run_id)
+    if run.status is not ChatRunStatus.RUNNING:
+        raise not_now(run, "only one that is running can wait.")
+    return become(tx, run, ChatRunStatus.WAITING, reason=reason)
+
+
+def resume(tx: Transaction, who: Principal, run_id: UUID) -> ChatRun:
+    """Let a run that waits go on."""
+    _, run = held_run(tx, who, run_id)
+    if run.status is not ChatRunStatus.WAITING:
+        raise not_now(run, "only one that waits can be resumed.")
+    return become(tx, run, ChatRunStatus.RUNNING)
+
+
+def prepare(
+    tx: Transaction,
+    who: Principal,
+    run_id: UUID,
+    agent_id: UUID | None,
+    limits: ConversationLimits,
+) -> Prepared:
+    """What an agent begins from; where that was is kept once, and the notes that wait are given to the run."""
+    chat, run = held_run(tx, who, run_id)
+    check_generation(tx, chat)
+    if run.status is not ChatRunStatus.RUNNING:
+        raise not_now(run, "only one that is running begins with an agent.")
+    place = place_of(who, lists.key_of(chat, agent_id), chat.user_id)
+    loaded = load(tx, place, limits)
+    _check_own(chat, loaded.conversation)
+    branches.record(tx, _cursor(tx, chat, run, place.subject.agent_id, loaded))
+    lines = notes.claim(tx, chat, run)
+    store.see(tx, run.id)
+    asked = _asked(tx, chat, run, lines)
+    return Prepared(
+        run=run.model_copy(update={"seen_at": tx.now}), loaded=loaded, asked=asked, notes=lines
+    )
+
+
+def answer(
+    tx: Transaction, who: Principal, run_id: UUID, said: Said, most: int
+) -> tuple[Answered, list[Conversation]]:
+    """End the run with its answer, and let the conversations of its agents be what it came to: all of it or nothing."""
+    chat, run = held_run(tx, who, run_id)
+    check_generation(tx, chat)
+    if run.status not in {ChatRunStatus.RUNNING, ChatRunStatus.STOPPING}:
+        raise not_now(run, "pick it up, or resume it, and then answer.")
+    ready = partial_of(recording.started_calls_of(tx, run.id)) if said.stopped else _whole
+    for turn in said.turns:  # before anything is written, so that nobody waits for what comes last
+        lists.hold(tx, chat, turn.agent_id)
+    saved = []
+    for turn in said.turns:
+        place = place_of(who, lists.key_of(chat, turn.agent_id), chat.user_id)
+        messages = list_of(ready(turn.messages), most)
+        expected = Expected(fence=turn.fence, digest=turn.expected_digest)
+        saved.append(_save(tx, chat, run, _Turn(place, messages, expected, most)))
+    if said.stopped:
+        content = _stopped(said.content)
+        kept = content if content or saved else None
+        done = finish(tx, chat, run, ChatRunStatus.STOPPED, answer=kept, state="stopped")
+    else:
+        done = finish(tx, chat, run, ChatRunStatus.COMPLETED, answer=said.content)
+    return done, [conversation for conversation, changed in saved if changed]
+
+
+def fail(tx: Transaction, who: Principal, run_id: UUID, reason: str) -> Answered:
+    """End the run without an answer; its notes wait again."""
+    chat, run = held_run(tx, who, run_id)
+    if not run.status.live:
+        raise not_now(run, "")
+    return finish(tx, chat, run, ChatRunStatus.FAILED, reason=reason)
+
+
+Ready = Callable[[Sequence[Message]], Sequence[Message]]
+
+
+def partial_of(started: frozenset[str]) -> Ready:
+    """Makes of a list one that ends in a turn that was stopped, in which these calls had begun."""
+
+    def ready(messages: Sequence[Message]) -> Sequence[Message]:
+        return stopped_turn(list(messages), started)
+
+    return ready
+
+
+def _whole(messages: Sequence[Message]) -> Sequence[Message]:
+    return messages
+
+
+def _stopped(content: Content) -> Content:
+    (marked,) = mark_stopped([Message(role="assistant", content=content)])
+    return marked.content
+
+
+class _Turn(NamedTuple):
+    """What an agent's conversation is to be, and over what."""
+
+    place: Place
+    messages: Sequence[Written]
+    expected: Expected
+    most: int
+
+
+def _save(tx: Transaction, chat: Chat, run: ChatRun, turn: _Turn) -> tuple[Conversation, bool]:
+    agent_id = turn.place.subject.agent_id
+    if not branches.is_recorded(tx, run.id, agent_id):
+        raise not_now(run, "it has not begun with this agent: prepare it, then answer.")
+    conversation, changed = writing.save(tx, *turn)
+    _check_own(chat, conversation)
+    branches.saved(tx, run.id, agent_id)
+    return conversation, changed
+
+
+def _check_own(chat: Chat, conversation: Conversation | None) -> None:
+    """Raise `NotFound` for what somebody else said under the key; nobody takes it for this chat's."""
+    if conversation is not None and conversation.user_id != chat.user_id:
+        raise not_seen(None)
+
+
+def _cursor(
+    tx: Transaction,
+    chat: Chat,
+    run: ChatRun,
+    agent_id: UUID | None,
+    loaded: LoadedConversation,
+) -> Cursor:
+    there = loaded.conversation
+    stored = [] if there is None else branches.lines(tx, there.id)
+    return Cursor(
+        run.id,
+        agent_id,
+        chat.generation,
+        Ground(loaded.fence, 0 if there is None else branches.compactions(tx, there.id)),
+        mark_of(stored),
+        mark_of(lines_of(loaded.messages)),
+    )
+
+
+def _asked(tx: Transaction, chat: Chat, run: ChatRun, lines: list[str]) -> list[Message]:
+    shown = tree.path(store.outline(tx, chat.id), run.message_id)
+    untold = tree.untold(shown, branches.told(tx, chat.id))
+    said = store.messages(tx, [place.id for place in untold])
+    *earlier, last = [Message(role=each.role, content=each.content) for each in said]
+    asked = last.model_copy(update={"content": ahead(lines, last.content)})
+    return [*close_unanswered_tool_calls(earlier), asked]

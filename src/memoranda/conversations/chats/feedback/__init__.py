@@ -1,0 +1,1 @@
+"""Feedback: what a user thinks of an answer."""

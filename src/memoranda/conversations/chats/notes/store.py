@@ -1,0 +1,121 @@
+"""The SQL of notes; whoever calls holds the chat."""
+
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import bindparam, delete, insert, select, update
+
+from memoranda.conversations.chats.models import Chat, ChatRun
+from memoranda.conversations.chats.notes.models import Note
+from memoranda.storage import Transaction, one_of
+from memoranda.storage.tables import chat_notes, runs
+from memoranda.words.errors import OverLimit
+from memoranda.words.ids import new_id
+
+MOST_WAITING: Final = 50
+"""Notes that may wait in one chat."""
+
+n = chat_notes.c
+_COLUMNS = [n[name] for name in Note.model_fields]
+_WAITING: Final = (n.claimed_by.is_(None), n.told_at.is_(None))
+OF_CHAT = n.chat_id == bindparam("chat")
+OF_RUN = n.claimed_by == bindparam("run")
+INSERT = insert(chat_notes)
+LIST = (
+    select(*_COLUMNS)
+    .where(OF_CHAT, n.id > bindparam("after"))
+    .order_by(n.id)
+    .limit(bindparam("most"))
+)
+WAITING = select(n.id, n.key).where(OF_CHAT, *_WAITING)
+REPLACE = delete(chat_notes).where(OF_CHAT, n.key == bindparam("of_key"), *_WAITING)
+CLAIM = update(chat_notes).where(OF_CHAT, *_WAITING).values(claimed_by=bindparam("by"))
+newer = chat_notes.alias("newer")
+# Told in a run on a part that was left since: on the path that is shown, nobody was told.
+LEFT = (
+    select(n.id)
+    .select_from(chat_notes.join(runs, runs.c.id == n.claimed_by))
+    .where(
+        OF_CHAT,
+        n.told_at.is_not(None),
+        runs.c.left_at.is_not(None),
+        ~select(newer.c.id)
+        .where(newer.c.chat_id == n.chat_id, newer.c.key == n.key, newer.c.id > n.id)
+        .exists(),
+    )
+)
+TELL_AGAIN = (
+    update(chat_notes).where(one_of(n.id, "notes")).values(claimed_by=bindparam("by"), told_at=None)
+)
+CLAIMED = select(*_COLUMNS).where(OF_RUN, n.told_at.is_(None)).order_by(n.id)
+TOLD = update(chat_notes).where(OF_RUN, n.told_at.is_(None)).values(told_at=bindparam("at"))
+DROP = delete(chat_notes).where(n.id == bindparam("note"))
+RELEASE = update(chat_notes).where(OF_RUN, n.told_at.is_(None)).values(claimed_by=None)
+
+
+def add(tx: Transaction, chat_id: UUID, key: str, line: str) -> Note:
+    """Let the line wait under its key, in the place of one that waits there. Raises `OverLimit`."""
+    replaced = tx.run(REPLACE, chat=chat_id, of_key=key)
+    if not replaced and len(tx.all(WAITING, chat=chat_id)) >= MOST_WAITING:
+        raise OverLimit(
+            f"At most {MOST_WAITING} notes wait in a chat: use one key for what replaces each other, "
+            "or let the next run be told.",
+            field="key",
+            limit=MOST_WAITING,
+        )
+    made = Note(
+        id=new_id(),
+        chat_id=chat_id,
+        key=key,
+        line=line,
+        claimed_by=None,
+        told_at=None,
+        created_at=tx.now,
+    )
+    tx.send(INSERT, **dict(made))
+    return made
+
+
+def take_back(tx: Transaction, chat_id: UUID, key: str) -> bool:
+    """Let nobody be told what waits under that key; whether something did."""
+    return tx.run(REPLACE, chat=chat_id, of_key=key) > 0
+
+
+def page(tx: Transaction, chat_id: UUID, after: UUID, most: int) -> list[Note]:
+    """Notes of the chat, the oldest first."""
+    return [
+        Note.model_validate(row._asdict())
+        for row in tx.all(LIST, chat=chat_id, after=after, most=most)
+    ]
+
+
+def claim(tx: Transaction, chat: Chat, run: ChatRun) -> list[str]:
+    """Give the run all that waits, and what was told on a part of the chat that was left since.
+
+    Its lines, those that it was given before among them, the oldest first.
+    """
+    left = [row.id for row in tx.all(LEFT, chat=chat.id)]
+    tx.send(CLAIM, chat=chat.id, by=run.id)
+    if left:
+        tx.send(TELL_AGAIN, notes=left, by=run.id)
+    return [row.line for row in tx.all(CLAIMED, run=run.id)]
+
+
+def told(tx: Transaction, run: ChatRun) -> None:
+    """Keep that the run was told what it was given: its answer is there."""
+    tx.send(TOLD, run=run.id, at=tx.now)
+
+
+def unclaim(tx: Transaction, run: ChatRun) -> None:
+    """Let what the run was given wait again: it came to no answer.
+
+    Where a newer note waits under the same key, the older one goes.
+    """
+    given = tx.all(CLAIMED, run=run.id)
+    if not given:
+        return
+    waiting = {row.key for row in tx.all(WAITING, chat=given[0].chat_id)}
+    for row in given:
+        if row.key in waiting:
+            tx.send(DROP, note=row.id)
+    tx.send(RELEASE, run=run.id)

@@ -1,0 +1,1 @@
+"""Sessions of agent frameworks: their events in order, and state in three scopes."""

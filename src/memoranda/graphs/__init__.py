@@ -1,0 +1,1 @@
+"""What the graphs of a host keep between and beyond their runs."""

@@ -1,0 +1,1 @@
+"""Checkpoints of threads, and what tasks wrote on the way to the next one."""

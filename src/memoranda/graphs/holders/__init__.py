@@ -1,0 +1,1 @@
+"""Whose items and checkpoints are kept together."""

@@ -1,0 +1,26 @@
+"""What graphs keep, joined: their items and their checkpoints."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from memoranda.graphs.checkpoints.service import GraphCheckpoints
+from memoranda.graphs.items.service import GraphItems
+from memoranda.search.embedders.choice import Embedders
+from memoranda.storage import Storage
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """`items` are values under keys of namespaces, and `checkpoints` the states of threads."""
+
+    items: GraphItems
+    checkpoints: GraphCheckpoints
+
+    @classmethod
+    def of(cls, storage: Storage, embedders: Embedders | None, timeout_s: float) -> Self:
+        """The graphs of an opened product; a query waits `timeout_s` for its embedder at most."""
+        embedder = None if embedders is None else embedders.live
+        return cls(
+            items=GraphItems(storage, embedder, timeout_s=timeout_s),
+            checkpoints=GraphCheckpoints(storage),
+        )

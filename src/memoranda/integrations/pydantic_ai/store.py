@@ -1,0 +1,131 @@
+"""Pydantic AI's conversation store over histories: a record and its entries, as the framework writes them."""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from pydantic import TypeAdapter
+from pydantic_ai.conversation_store import (
+    ConversationConflict,
+    ConversationEntry,
+    ConversationRecord,
+    ConversationStore,
+)
+from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+from memoranda.access.models import Principal
+from memoranda.app import Memoranda
+from memoranda.conversations.histories.errors import HistoryChanged
+from memoranda.conversations.histories.models import History, HistoryEntry
+from memoranda.conversations.histories.service import Histories
+
+_RECORD: Final = TypeAdapter(ConversationRecord)
+
+
+class MemorandaConversationStore(ConversationStore):
+    """Keeps the conversations of one user, or of nobody, as `who` (the owner, where nobody is named).
+
+    Another user's are not there for it, whatever their ids. `load`, `save`, `branch`, `fork`, `delete` and the
+    rest are the framework's own; a message is stored through its `ModelMessagesTypeAdapter`, and comes back equal.
+    To delete a conversation deletes its messages too, but for those that a fork goes on from. All are
+    deleted with the user.
+    """
+
+    def __init__(
+        self, memoranda: Memoranda, who: Principal | None = None, *, user_id: UUID | None = None
+    ) -> None:
+        self._who = who or memoranda.owner
+        self._user_id = user_id
+        self._histories = Histories(
+            memoranda.storage, max_bytes=memoranda.settings.conversation_max_bytes
+        )
+
+    async def read_record(self, conversation_id: str) -> ConversationRecord | None:
+        """The record of a conversation, if it is there."""
+        found = await self._histories.find(self._who, conversation_id, user_id=self._user_id)
+        return None if found is None else _record(found)
+
+    async def read_records(
+        self, *, scope: str | None = None, limit: int | None = None
+    ) -> Sequence[ConversationRecord]:
+        """The records of a scope, or all, the last saved first."""
+        found = await self._histories.page(
+            self._who, user_id=self._user_id, scope=scope, limit=limit
+        )
+        return list(map(_record, found))
+
+    async def write_record(
+        self,
+        record: ConversationRecord,
+        *,
+        new_entries: Sequence[ConversationEntry] = (),
+        expected_revision: str | None,
+    ) -> None:
+        """Keep a record and what its history adds, in one transaction. Raises `ConversationConflict`."""
+        try:
+            await self._histories.write(
+                self._who,
+                _history(record),
+                list(map(_kept, new_entries)),
+                expected_revision=expected_revision,
+                user_id=self._user_id,
+            )
+        except HistoryChanged as changed:
+            raise ConversationConflict(record.conversation_id) from changed
+
+    async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
+        """Delete a record, and the entries that no other one comes by. Raises `ConversationConflict`."""
+        try:
+            await self._histories.delete(
+                self._who,
+                conversation_id,
+                expected_revision=expected_revision,
+                user_id=self._user_id,
+            )
+        except HistoryChanged as changed:
+            raise ConversationConflict(conversation_id) from changed
+
+    async def read_entry(self, entry_id: str) -> ConversationEntry:
+        """The entry of that id. Raises LookupError."""
+        found = await self._histories.entry(self._who, entry_id, user_id=self._user_id)
+        if found is None:
+            raise LookupError(entry_id)
+        return _entry(found)
+
+    async def read_history(
+        self, head_id: str | None, *, limit: int | None = None
+    ) -> list[ConversationEntry]:
+        """The entries up to `head_id`, in order, or the last `limit`. Raises LookupError."""
+        if head_id is None:
+            return []
+        found = await self._histories.path(self._who, head_id, user_id=self._user_id, limit=limit)
+        if found is None:
+            raise LookupError(head_id)
+        return list(map(_entry, found))
+
+
+def _record(history: History) -> ConversationRecord:
+    return _RECORD.validate_json(history.record)
+
+
+def _history(record: ConversationRecord) -> History:
+    tips = dict.fromkeys([record.head_id, *record.branches])
+    return History(
+        name=record.conversation_id,
+        scope=record.scope,
+        revision=record.revision,
+        record=_RECORD.dump_json(record).decode(),
+        tips=tuple(tip for tip in tips if tip is not None),
+        updated_at=record.updated_at,
+    )
+
+
+def _kept(entry: ConversationEntry) -> HistoryEntry:
+    # The framework's own adapter is one of lists.
+    said = ModelMessagesTypeAdapter.dump_json([entry.message]).decode()
+    return HistoryEntry(name=entry.id, parent=entry.parent_id, content=said)
+
+
+def _entry(kept: HistoryEntry) -> ConversationEntry:
+    [message] = ModelMessagesTypeAdapter.validate_json(kept.content)
+    return ConversationEntry(id=kept.name, parent_id=kept.parent, message=message)

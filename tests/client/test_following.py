@@ -1,0 +1,119 @@
+"""Over a real connection: what changes is told in order, each once, whatever the network does in between."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, closing
+from typing import Any
+
+import httpx
+import pytest
+
+from memoranda.client import AsyncClient, Client
+from memoranda.runs.events.models import Event, Mark
+from memoranda.words.errors import NotFound, Unauthenticated
+from tests.surfaces.http.live import live_server
+from tests.surfaces.http.streams import served
+
+
+class Torn(httpx.AsyncByteStream):
+    """A body that breaks off after a few parts."""
+
+    def __init__(self, body: Any, parts: int) -> None:
+        self._body = body
+        self._parts = parts
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self._parts
+        async for part in self._body:
+            if not left:
+                raise httpx.ReadError("The connection broke.")
+            left -= 1
+            yield part[: len(part) // 2] if not left else part
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+class Tearing(httpx.AsyncBaseTransport):
+    """A network on which no stream lives for long."""
+
+    def __init__(self) -> None:
+        self._under = httpx.AsyncHTTPTransport()
+        self.came_back_with: list[str | None] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        response = await self._under.handle_async_request(request)
+        if request.url.path != "/v1/events":
+            return response
+        self.came_back_with.append(request.headers.get("last-event-id"))
+        body = Torn(response.stream, 2 + len(self.came_back_with) % 3)
+        return httpx.Response(response.status_code, headers=response.headers, stream=body)
+
+    async def aclose(self) -> None:
+        await self._under.aclose()
+
+
+async def soon(_: float) -> None:
+    """Wait for nothing between two connections."""
+
+
+async def test_a_stream_that_breaks_goes_on_after_the_last_that_was_told(database_url: str) -> None:
+    async with served(database_url) as house:
+        network = Tearing()
+        async with AsyncClient(house.url, house.key, transport=network) as client:
+            client.events.asking._sleep = soon
+            numbers: list[int] = []
+            await house.change(5)
+            async with aclosing(client.events.follow(after=0)) as following:
+                async for each in following:
+                    if isinstance(each, Event):
+                        numbers.append(each.number)
+                        if each.number % 5 == 0 and each.number < 20:
+                            await house.change(5)
+                    if len(numbers) == 20:
+                        break
+        assert numbers == list(range(1, 21))
+        assert len(network.came_back_with) > 4
+        assert network.came_back_with[0] is None
+        assert None not in network.came_back_with[1:]
+
+
+async def test_what_there_is_is_told_and_ends_where_nobody_wants_to_follow(
+    database_url: str,
+) -> None:
+    async with served(database_url) as house:
+        await house.change(3)
+        async with AsyncClient(house.url, house.key) as client:
+            there = [each async for each in client.events.follow(after=1, follow=False)]
+            assert [each.number for each in there] == [2, 3, 3]
+            assert isinstance(there[-1], Mark)
+        async with AsyncClient(house.url, "mk_nobody") as stranger:
+            with pytest.raises(Unauthenticated):
+                await anext(stranger.events.follow())
+
+
+@pytest.fixture
+def served_url(sqlite_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("MEMORANDA_EMBEDDER", "none")
+    with live_server(sqlite_database) as live:
+        yield live
+
+
+def test_a_script_in_another_process_does_a_days_work_over_a_socket(served_url: Any) -> None:
+    with Client(served_url.url, served_url.key) as memoranda:
+        assert memoranda.health.alive().status == "ok"
+        kept = memoranda.memories.remember("Tea is at four.", attribute="tea")
+        memoranda.memories.remember("Tea is at five.", attribute="tea")
+        assert [each.text for each in memoranda.memories.history(kept.id).items] == [
+            "Tea is at four.",
+            "Tea is at five.",
+        ]
+        source = memoranda.knowledge.add(b"Coffee is at nine.", filename="coffee.txt")
+        assert memoranda.knowledge.get(source.id).title == "coffee.txt"
+        assert list(memoranda.memories.export())
+        brief = memoranda.briefs.build("When is tea?")
+        assert "Tea is at five." in brief.text
+        with closing(memoranda.events.follow(after=0)) as following:
+            told = [each for each, _ in zip(following, range(2), strict=False)]
+        assert {each.type for each in told if isinstance(each, Event)} == {"memory.updated"}
+        with pytest.raises(NotFound):
+            memoranda.runs.get(kept.id)

@@ -1,0 +1,73 @@
+"""Lines and messages are put together right, wherever the network cuts them."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoranda.client.errors import UnexpectedAnswer
+from memoranda.client.streams import Lines, Message, Messages, told
+from memoranda.runs.events.models import Event, Mark, Reset
+
+STREAM = (
+    'retry: 500\nid: 1\n\n: still here\n\nid: 2\nevent: memory.updated\ndata: {"a":\ndata: 1}\n\r\n'
+    "event: reset\ndata:x\n\nid: 3\n\nevent: nothing\n\ndata: torn"
+)
+MESSAGES = [
+    Message("1", "message", None),
+    Message("2", "memory.updated", '{"a":\n1}'),
+    Message(None, "reset", "x"),
+    Message("3", "message", None),
+]
+
+
+def parts_of(whole: bytes, cuts: list[int]) -> list[bytes]:
+    places = sorted({0, len(whole), *(cut % (len(whole) + 1) for cut in cuts)})
+    return [whole[begin:end] for begin, end in pairwise(places)]
+
+
+def lines_of(parts: list[bytes]) -> list[str]:
+    lines = Lines()
+    return [line for part in parts for line in lines.feed(part)] + list(lines.end())
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))),
+    st.lists(st.integers(0, 10_000), max_size=8),
+)
+def test_lines_come_out_as_they_went_in(lines: list[str], cuts: list[int]) -> None:
+    whole = "".join(f"{line}\n" for line in lines).encode()
+    assert lines_of(parts_of(whole, cuts)) == lines
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=8))
+def test_messages_are_read_wherever_they_are_cut_and_a_torn_one_is_dropped(cuts: list[int]) -> None:
+    messages = Messages()
+    found = [messages.feed(line) for line in lines_of(parts_of(STREAM.encode(), cuts))]
+    assert [each for each in found if each is not None] == MESSAGES
+    assert messages.retry_s == 0.5
+
+
+def test_what_is_told_is_a_change_a_place_or_that_some_is_gone() -> None:
+    event = Event(
+        number=2,
+        type="memory.updated",
+        user_id=None,
+        agent_id=None,
+        metadata={"a": 1},
+        created_at=datetime.now(UTC),
+    )
+    newer = event.model_dump_json()[:-1] + ',"color":"green"}'
+    assert told(Message("2", "memory.updated", newer)) == event
+    assert told(Message("7", "message", None)) == Mark(7)
+    assert told(Message("9", "reset", '{"number": 9, "detail": "Load anew."}')) == Reset(9)
+
+
+@pytest.mark.parametrize(
+    "message", [Message("x", "message", None), Message("1", "x", "{}"), Message("1", "reset", "no")]
+)
+def test_a_message_of_another_api_is_an_unexpected_answer(message: Message) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        told(message)

@@ -1,0 +1,655 @@
+"""Whatever is done in a chat, by whoever at once: its agents know what is shown, and nothing acknowledged is lost."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, Phase, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import select
+
+from memoranda.conversations.chats import store
+from memoranda.conversations.chats.live.stopping import stopped_turn
+from memoranda.conversations.chats.models import AgentTurn, Answered, Chat, Prepared, Sent, Thread
+from memoranda.conversations.chats.service import Chats
+from memoranda.conversations.errors import NothingToCompact
+from memoranda.conversations.models import ConversationKey, Message
+from memoranda.conversations.service import Conversations
+from memoranda.storage import Storage, Transaction
+from memoranda.storage.tables import chat_messages
+from memoranda.words.errors import MemorandaError
+from tests.contract.chat_model import (
+    ChatModel,
+    Node,
+    Picture,
+    contents,
+    picture,
+    refusals,
+    same,
+    texts,
+)
+from tests.contract.conversation_model import PROVIDERS, faults_of, missing, turn_of
+from tests.contract.talking_house import Talk, bare
+from tests.contract.tenants import new_tenant
+
+SYSTEM: Final = "You know ships."
+WHOLE = st.sampled_from(["plain", "tools", "apart", "malformed", "thinking"])
+PARTIAL = st.sampled_from(["open", "stopped", "thinking", "mid call", "plain"])
+PROVIDER = st.sampled_from(PROVIDERS)
+AGENTS = st.sampled_from([(0,), (0,), (1,), (0, 1)])
+PLACE = st.integers(0, 9)
+NOBODY: Final = UUID(int=0)
+MAY_BE_IMPOSSIBLE: Final = {"cannot_rewind", "branch_unavailable"}
+REFUSALS: Final = MAY_BE_IMPOSSIBLE | {
+    *("run_in_progress", "revision_conflict", "not_editable", "run_ended", "conflict", "not_found"),
+    *("late_save", "older_generation"),
+}
+
+
+class House:
+    """An open storage, and the loop that it lives on."""
+
+    def __init__(self, url: str) -> None:
+        self.runner = asyncio.Runner()
+        self.run = self.runner.run
+        self.storage: Storage = self.run(Storage.open(url))
+
+    def close(self) -> None:
+        self.run(self.storage.close())
+        self.runner.close()
+
+
+@pytest.fixture(scope="module")
+def house(module_database_url: str) -> Iterator[House]:
+    """One database for all examples, each of which has an organization of its own."""
+    opened = House(module_database_url)
+    yield opened
+    opened.close()
+
+
+@dataclass
+class Ask:
+    """Something to be done: the verb, why it would have to be refused, and what follows from its answer."""
+
+    verb: Callable[[], Awaitable[Any]]
+    follows: Callable[[Any], Awaitable[None]]
+    reasons: set[str] = field(default_factory=set)
+    may_be_impossible: bool = False
+
+
+def moves() -> st.SearchStrategy[Any]:
+    """Anything that moves the path."""
+    return st.one_of(
+        st.tuples(st.just("send")),
+        st.tuples(st.just("edit"), PLACE),
+        st.tuples(st.just("regenerate")),
+        st.tuples(st.just("switch"), PLACE),
+    )
+
+
+def anything() -> st.SearchStrategy[Any]:
+    """Anything that may be done at the same time as a move."""
+    return st.one_of(
+        moves(),
+        st.tuples(st.just("answer"), WHOLE, PROVIDER),
+        st.tuples(st.just("fail")),
+        st.tuples(st.just("stop")),
+        st.tuples(st.just("compact"), st.integers(0, 1)),
+        st.tuples(st.just("note"), st.integers(0, 2)),
+    )
+
+
+class ChatMachine(RuleBasedStateMachine):
+    """A person's chat with two agents, their host, and an owner who compacts, clears and resets."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__()
+        self.run, self.storage = house.run, house.storage
+        tenant = house.run(new_tenant(house.storage))
+        self.who, self.agents = tenant.owner, [tenant.scout.id, tenant.clerk.id]
+        self.talks, self.chats = Conversations(house.storage), Chats(house.storage)
+        self.chat: Chat = self.run(self.chats.create(self.who, user_id=tenant.anna.id))
+        self.model = ChatModel(revision=self.chat.revision)
+        self.status = ""
+        self.prepared: dict[UUID, Prepared] = {}
+        self.clouded: set[UUID] = set()
+        """Agents whose conversation became another one since they were prepared."""
+        self.cleared: set[UUID] = set()
+        self.ended = self.lenient = False
+        self.number = 0
+
+    # --- what a person does -------------------------------------------------------------------
+
+    @rule()
+    def send(self) -> None:
+        self.do(("send",))
+
+    @rule(which=PLACE)
+    def send_again(self, which: int) -> None:
+        self.do(("send again", which))
+
+    @rule(which=PLACE, stale=st.sampled_from([False, False, False, True]))
+    def edit(self, which: int, stale: bool) -> None:
+        self.do(("edit", which, stale))
+
+    @rule(stale=st.sampled_from([False, False, False, True]))
+    def regenerate(self, stale: bool) -> None:
+        self.do(("regenerate", stale))
+
+    @rule(which=PLACE, stale=st.sampled_from([False, False, False, True]))
+    def switch(self, which: int, stale: bool) -> None:
+        self.do(("switch", which, stale))
+
+    @rule(which=PLACE)
+    def switch_back_and_forth(self, which: int) -> None:
+        before = self.model.leaf
+        self.do(("switch", which))
+        if before in self.model.nodes:
+            self.do(("switch to", before))
+
+    @rule(key=st.integers(0, 2))
+    def leave_a_note(self, key: int) -> None:
+        self.do(("note", key))
+
+    @rule(
+        how=st.sampled_from(["clear chat", "reset", *["compact"] * 4, *["clear conversation"] * 2]),
+        agent=st.integers(0, 1),
+    )
+    def take_away(self, how: str, agent: int) -> None:
+        self.do((how,) if how in {"clear chat", "reset"} else (how, agent))
+        if self.ended:
+            for verb in (("send",), ("edit", 0), ("regenerate",), ("switch", 0)):
+                self.do(verb)
+            self.do(("clear chat",))
+
+    # --- what a host does ---------------------------------------------------------------------
+
+    @rule(agents=AGENTS, shape=WHOLE, provider=PROVIDER)
+    def turn(self, agents: tuple[int, ...], shape: str, provider: str | None) -> None:
+        if self.model.live is None:
+            self.do(("send",))
+        self.work(agents)
+        self.do(("answer", shape, provider))
+
+    @rule(agents=AGENTS)
+    def work(self, agents: tuple[int, ...]) -> None:
+        self.do(("pick up",))
+        for agent in agents:
+            self.do(("prepare", agent))
+
+    @rule(shape=WHOLE, provider=PROVIDER)
+    def answer(self, shape: str, provider: str | None) -> None:
+        self.do(("answer", shape, provider))
+
+    @rule()
+    def fail(self) -> None:
+        self.do(("fail",))
+
+    @rule(shape=PARTIAL, provider=PROVIDER)
+    def stop(self, shape: str, provider: str | None) -> None:
+        self.do(("stop",))
+        self.do(("answer", shape, provider, True))
+
+    @rule()
+    def drop(self) -> None:
+        """The host dies and another one comes, which knows nothing but what is stored."""
+        self.chats, self.prepared = Chats(self.storage), {}
+        self.do(("pick up",))
+
+    @rule(
+        verb=st.one_of(moves(), st.tuples(st.just("answer"), WHOLE, PROVIDER)),
+        steps=st.integers(0, 4),
+    )
+    def crash(self, verb: tuple[Any, ...], steps: int) -> None:
+        self.run(self._crash(verb, steps))
+        self.run(self._check())
+
+    @rule(first=moves(), second=anything())
+    def together(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+        self.run(self._together(first, second))
+        self.run(self._check())
+
+    # --- how it is done ----------------------------------------------------------------------
+
+    def do(self, asked: tuple[Any, ...]) -> None:
+        self.run(self._do(asked))
+        self.run(self._check())
+
+    def _ask(self, asked: tuple[Any, ...]) -> Ask | None:
+        kind, *words = asked
+        made: Ask | None = getattr(self, "_ask_" + kind.replace(" ", "_"))(*words)
+        return made
+
+    async def _do(self, asked: tuple[Any, ...]) -> None:
+        """One thing by itself: it is done, or refused for a reason that there is, and then nothing has changed."""
+        ask = self._ask(asked)
+        if ask is None:
+            return
+        before = await self._picture()
+        done, refused = None, None
+        try:
+            done = await ask.verb()
+        except MemorandaError as error:
+            refused = error
+        note(f"   {asked} -> {refused.code if refused else 'done'}")
+        if refused is None:
+            assert not ask.reasons, (asked, ask.reasons)
+            await ask.follows(done)
+            return
+        assert same(before, await self._picture()) == {}
+        known = ask.reasons | (MAY_BE_IMPOSSIBLE if ask.may_be_impossible else set())
+        assert refused.code in known, (asked, refused.code, refused.message, known)
+
+    async def _together(self, *verbs: tuple[Any, ...]) -> None:
+        """Both at once: in whatever order, it is as if one had come after the other."""
+        asks = [ask for verb in verbs if (ask := self._ask(verb))]
+        self.lenient = True
+        done = await asyncio.gather(*(ask.verb() for ask in asks), return_exceptions=True)
+        note(f"   {verbs} -> {[getattr(each, 'code', 'done') for each in done]}")
+        came = []
+        for ask, each in zip(asks, done, strict=True):
+            if not isinstance(each, BaseException):
+                came.append((_order(each), ask, each))
+            elif not isinstance(each, MemorandaError) or each.code not in REFUSALS:
+                raise each
+        for _, ask, each in sorted(came, key=lambda one: one[0]):
+            await ask.follows(each)
+        self.lenient = False
+
+    async def _crash(self, verb: tuple[Any, ...], steps: int) -> None:
+        """The service dies in the middle: all of it is there, or nothing. A resent message comes once."""
+        ask = self._ask(verb)
+        if ask is None:
+            return
+        before = await self._picture()
+        known = await self._rows()
+        task = asyncio.ensure_future(ask.verb())
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        with suppress(asyncio.CancelledError, MemorandaError):
+            await task
+        self.chats = Chats(self.storage)
+        # What was begun in the database may end a little later: whoever waits for its locks sees how.
+        await self.storage.write(self.who.organization_id, store.hold, self.chat.id)
+        gone = same(before, await self._picture()) == {}
+        note(f"   {verb}, cut off -> {'nothing' if gone else 'all'} of it is there")
+        if gone:
+            return
+        if verb[0] == "send":
+            await ask.follows(await ask.verb())  # under the same client's id
+            return
+        await self._catch_up(verb, ask, known)
+
+    async def _catch_up(self, verb: tuple[Any, ...], ask: Ask, known: set[UUID]) -> None:
+        """What nobody was told is read from what is there."""
+        thread = await self.chats.thread(self.who, self.chat.id)
+        new = [each for each in thread.messages if each.id not in known]
+        match verb[0]:
+            case "switch":
+                await ask.follows(thread)
+            case "answer":
+                run = await self.chats.run(self.who, self.model.live or NOBODY)
+                await ask.follows(Answered(chat=thread.chat, run=run, answer=new[-1]))
+            case _:
+                assert thread.run is not None
+                message = thread.messages[-1]
+                await ask.follows(Sent(chat=thread.chat, message=message, run=thread.run))
+
+    # --- what may be asked --------------------------------------------------------------------
+
+    def _reasons(self, *, stale: bool = False) -> set[str]:
+        reasons = {"run_in_progress"} if self.model.live else set()
+        reasons |= {"revision_conflict"} if stale else set()
+        return reasons | ({"older_generation"} if self.ended else set())
+
+    def _ask_send(self) -> Ask:
+        self.number += 1
+        client, said = f"c{self.number}", f"question {self.number}"
+
+        async def sent(done: Sent) -> None:
+            assert done.message.parent_id == self.model.leaf
+            assert done.message.content == said
+            self.model.sent[client] = done.message.id
+            self._begun(done)
+
+        return Ask(
+            lambda: self.chats.send(self.who, self.chat.id, said, client_message_id=client),
+            sent,
+            self._reasons(),
+        )
+
+    def _ask_send_again(self, which: int) -> Ask | None:
+        if not self.model.sent:
+            return None
+        client, message_id = sorted(self.model.sent.items())[which % len(self.model.sent)]
+        said = self.model.nodes[message_id].content
+
+        async def again(done: Sent) -> None:
+            assert done.message.id == message_id
+
+        return Ask(
+            lambda: self.chats.send(self.who, self.chat.id, said, client_message_id=client), again
+        )
+
+    def _ask_edit(self, which: int, stale: bool = False) -> Ask | None:
+        node = self._pick(which)
+        if node is None:
+            return None
+        self.number += 1
+        said, revision = f"question {self.number}, edited", self.model.revision + stale
+        reasons = self._reasons(stale=stale)
+        if node.role != "user" or node not in self.model.shown:
+            reasons.add("not_editable")
+
+        async def edited(done: Sent) -> None:
+            assert done.message.parent_id == node.parent_id
+            assert done.message.content == said
+            self._begun(done)
+
+        verb = partial(self.chats.edit, self.who, self.chat.id, node.id, said)
+        return Ask(
+            lambda: verb(expected_revision=revision),
+            edited,
+            reasons,
+            may_be_impossible=self.model.disturbed,
+        )
+
+    def _ask_regenerate(self, stale: bool = False) -> Ask:
+        asked = [node for node in self.model.shown if node.role == "user"]
+        revision = self.model.revision + stale
+        reasons = self._reasons(stale=stale) | (set() if asked else {"not_editable"})
+
+        async def again(done: Sent) -> None:
+            assert self.lenient or done.message.id == asked[-1].id
+            self._begun(done)
+
+        verb = partial(self.chats.regenerate, self.who, self.chat.id)
+        return Ask(
+            lambda: verb(expected_revision=revision),
+            again,
+            reasons,
+            may_be_impossible=self.model.disturbed,
+        )
+
+    def _ask_switch(self, which: int, stale: bool = False) -> Ask | None:
+        node = self._pick(which)
+        return None if node is None else self._ask_switch_to(node.id, stale)
+
+    def _ask_switch_to(self, message_id: UUID, stale: bool = False) -> Ask:
+        revision = self.model.revision + stale
+
+        async def switched(done: Thread) -> None:
+            self.model.leaf = self.model.newest_below(message_id)
+            self.model.revision = done.chat.revision
+            assert done.chat.active_leaf == self.model.leaf
+
+        verb = partial(self.chats.switch, self.who, self.chat.id, message_id)
+        return Ask(
+            lambda: verb(expected_revision=revision),
+            switched,
+            self._reasons(stale=stale),
+            may_be_impossible=self.model.disturbed,
+        )
+
+    def _ask_pick_up(self) -> Ask | None:
+        run = self.model.live
+        if run is None or self.status != "queued":
+            return None
+
+        async def picked(_: Any) -> None:
+            self.status = "running"
+
+        return Ask(lambda: self.chats.pick_up(self.who, run), picked)
+
+    def _ask_prepare(self, agent: int) -> Ask | None:
+        run, agent_id = self.model.live, self.agents[agent]
+        if run is None or self.status != "running":
+            return None
+
+        async def prepared(done: Prepared) -> None:
+            told, asked = self.model.told(agent_id), contents(self.model.untold)
+            assert told is not None
+            assert done.loaded.length == len(told)
+            assert done.notes == self.model.notes.claim(run, self.model.runs)
+            *earlier, last = texts(done.asked)
+            assert earlier == asked[:-1]
+            assert asked[-1] in str(last)
+            assert all(line in str(last) for line in done.notes)
+            assert refusals(done.request(SYSTEM)) == []
+            self.prepared[agent_id] = done
+            self.clouded.discard(agent_id)
+            self.cleared.discard(agent_id)
+
+        return Ask(lambda: self.chats.prepare(self.who, run, agent_id), prepared)
+
+    def _ask_answer(self, shape: str, provider: str | None, stopped: bool = False) -> Ask | None:
+        run = self.model.live
+        if run is None or self.status not in {"running", "stopping"}:
+            return None
+        self.number += 1
+        said = turn_of(shape, self.number, provider)[1:]
+        lists = {
+            agent: [*prepared.request(SYSTEM), *said] for agent, prepared in self.prepared.items()
+        }
+        turns = [
+            AgentTurn(agent_id=agent, messages=made, fence=self.prepared[agent].loaded.fence)
+            for agent, made in lists.items()
+        ]
+
+        async def answered(done: Answered) -> None:
+            assert done.answer is not None
+            assert done.answer.parent_id == self.model.leaf
+            clouded = self.clouded & set(lists)
+            self._ended(told=True)
+            self.model.nodes[done.answer.id] = Node.of(done.answer)
+            self.model.leaf, self.model.revision = done.answer.id, done.chat.revision
+            self.model.saved[run] = {
+                agent: None if agent in clouded else stopped_turn(made) if stopped else made
+                for agent, made in lists.items()
+            }
+
+        verb = partial(self.chats.answer, self.who, run, f"answer {self.number}", turns)
+        return Ask(
+            lambda: verb(stopped=stopped), answered, {"late_save"} if self.late(lists) else set()
+        )
+
+    def _ask_fail(self) -> Ask | None:
+        run = self.model.live
+        if run is None:
+            return None
+
+        async def failed(done: Answered) -> None:
+            assert done.answer is None
+            self._ended(told=False)
+
+        return Ask(lambda: self.chats.fail(self.who, run, "It broke."), failed)
+
+    def _ask_stop(self) -> Ask | None:
+        run = self.model.live
+        if run is None:
+            return None
+
+        async def stopped(done: Any) -> None:
+            if done.status.live:
+                self.status = done.status.value
+            elif self.model.live == run and done.answer_id is None:
+                self._ended(told=False)
+
+        return Ask(lambda: self.chats.live.stop(self.who, run), stopped)
+
+    def _ask_note(self, key: int) -> Ask:
+        self.number += 1
+        name, said = f"k{key}", f"noted {self.number}"
+
+        async def noted(done: Any) -> None:
+            assert said in done.line
+            self.model.notes.add(name, done.line)
+
+        return Ask(lambda: self.chats.notes.add(self.who, self.chat.id, name, said), noted)
+
+    def _ask_compact(self, agent: int) -> Ask:
+        agent_id = self.agents[agent]
+
+        async def compacted(done: Any) -> None:
+            if done is None or done.status != "activated":
+                return
+            if self.lenient:  # of what was moved at that time, or not
+                self._disturb(agent_id, None)
+                return
+            talk = Talk(self.storage, self.who, done.conversation_id)
+            everything = [*await talk.active(), *await talk.archived()]
+            assert missing(self.model.told(agent_id) or [], everything) == []
+            self._disturb(agent_id, await self._stored(agent_id))
+
+        return Ask(partial(self._compacted, agent_id), compacted)
+
+    async def _compacted(self, agent_id: UUID) -> Any:
+        there = await self._conversation(agent_id)
+        if there is None:
+            return None
+        with suppress(NothingToCompact):
+            return await self.talks.compactions.compact(self.who, there)
+
+    def _ask_clear_conversation(self, agent: int) -> Ask:
+        agent_id = self.agents[agent]
+
+        async def cleared(done: Any) -> None:
+            if done is not None or agent_id in self.prepared:
+                self.cleared.add(agent_id)
+                self._disturb(agent_id, [])
+
+        return Ask(lambda: self.talks.clear(self.who, self._key(agent_id)), cleared)
+
+    def _ask_clear_chat(self) -> Ask:
+        async def cleared(done: Chat) -> None:
+            self.model.forget()
+            self.chat, self.model.revision, self.ended = done, done.revision, False
+            self._ended(told=False)
+
+        return Ask(lambda: self.chats.clear(self.who, self.chat.id), cleared)
+
+    def _ask_reset(self) -> Ask:
+        async def reset(_: Any) -> None:
+            self._ended(told=False)
+            self.ended = True
+
+        return Ask(lambda: self.talks.resets.reset(self.who, self.chat.workflow_id), reset)
+
+    # --- what follows -------------------------------------------------------------------------
+
+    def _pick(self, which: int) -> Node | None:
+        nodes = [*self.model.nodes.values()]
+        return nodes[which % len(nodes)] if nodes else None
+
+    def _begun(self, done: Sent) -> None:
+        """A run waits to be picked up, and is the only one."""
+        self.model.nodes[done.message.id] = Node.of(done.message)
+        self.model.leaf, self.model.revision = done.message.id, done.chat.revision
+        self.model.live, self.status, self.prepared = done.run.id, "queued", {}
+        assert done.chat.active_leaf == done.message.id
+
+    def _ended(self, *, told: bool) -> None:
+        if self.model.live is not None:
+            self.model.notes.settle(self.model.live, told=told)
+        self.model.live, self.prepared, self.clouded, self.cleared = None, {}, set(), set()
+
+    def _disturb(self, agent_id: UUID, now: list[Message] | None) -> None:
+        """An agent's conversation is another one by now; None where only a look tells which."""
+        self.model.disturbed = True
+        self.clouded.add(agent_id)
+        last = self.model.last_told(agent_id)
+        if last is not None:
+            self.model.saved[last][agent_id] = now
+
+    def late(self, lists: Any) -> bool:
+        """Whether what is to be saved was begun before a clearing."""
+        return bool(self.cleared & set(lists))
+
+    # --- what there is ------------------------------------------------------------------------
+
+    def _key(self, agent_id: UUID) -> ConversationKey:
+        return ConversationKey(
+            workflow_id=self.chat.workflow_id,
+            generation=self.chat.generation,
+            agent_id=agent_id,
+        )
+
+    async def _conversation(self, agent_id: UUID) -> Any:
+        loaded = await self.talks.load(self.who, self._key(agent_id))
+        return None if loaded.conversation is None else loaded.conversation.id
+
+    async def _stored(self, agent_id: UUID) -> list[Message]:
+        there = await self._conversation(agent_id)
+        if there is None:
+            return []
+        return [bare(each) for each in await Talk(self.storage, self.who, there).active()]
+
+    async def _rows(self) -> set[UUID]:
+        found = await self.storage.read(self.who.organization_id, _messages)
+        return {row.id for row in found}
+
+    async def _picture(self) -> Picture:
+        return await self.storage.read(self.who.organization_id, picture)
+
+    async def _check(self) -> None:
+        """What has to hold after whatever was done."""
+        model = self.model
+        thread = await self.chats.thread(self.who, self.chat.id)
+        assert [each.id for each in thread.messages] == [node.id for node in model.shown]
+        assert texts(thread.messages) == contents(model.shown)
+        for each, node in zip(thread.messages, model.shown, strict=True):
+            assert each.versions == model.versions(node)
+            assert each.versions[each.version - 1] == each.id
+        assert thread.chat.revision == model.revision
+        assert (thread.run.id if thread.run else None) == model.live
+        assert await self._rows() == set(model.nodes)
+        if self.ended:
+            return
+        for agent_id in self.agents:
+            stored, told = await self._stored(agent_id), model.told(agent_id)
+            if told is None:
+                model.learn(agent_id, stored)
+            else:
+                assert texts(stored) == texts(told)
+                assert stored == told
+            loaded = await self.talks.load(self.who, self._key(agent_id))
+            assert faults_of(loaded.messages) == []
+            if loaded.conversation is not None:
+                await Talk(self.storage, self.who, loaded.conversation.id).assert_whole()
+
+
+def _messages(tx: Transaction) -> list[Any]:
+    return tx.all(select(chat_messages.c.id))
+
+
+def _order(done: Any) -> tuple[int, int]:
+    """In which order two things came that were done at once: a chat's revision grows with each move."""
+    if isinstance(done, Sent | Thread):
+        return done.chat.revision, 1
+    return (done.chat.revision, 0) if isinstance(done, Answered) else (0, 0)
+
+
+def breadth() -> settings:
+    """Some of all there is in every run; `--hypothesis-profile explore` goes on for long."""
+    explores = settings.get_current_profile_name() == "explore"
+    return settings(
+        max_examples=settings.default.max_examples if explores else 12,
+        stateful_step_count=20,
+        phases=tuple(Phase) if explores else (Phase.explicit, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def test_a_chats_agents_know_what_is_shown_whatever_is_done_in_it(house: House) -> None:
+    run_state_machine_as_test(partial(ChatMachine, house), settings=breadth())

@@ -1,0 +1,209 @@
+"""A run is streamed as it happens, and whoever loses the connection ends with what it would have had without."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
+from memoranda.app import Memoranda
+from memoranda.conversations.chats.live import store
+from memoranda.conversations.chats.live.models import TextDelta
+from memoranda.conversations.chats.models import Chat, ChatRun
+from memoranda.settings import Settings
+from memoranda.surfaces.http.app import create_app
+from tests.surfaces.http.losing import Follower, listen, messages
+
+RUNS = 1_000
+"""Runs through which the connection is lost again and again."""
+
+
+@dataclass(frozen=True)
+class House:
+    """An opened product, its application, and a chat of the owner's."""
+
+    product: Memoranda
+    app: FastAPI
+    key: str
+    chat: Chat
+
+    @property
+    def who(self) -> Principal:
+        return self.product.owner
+
+    async def running(self) -> ChatRun:
+        chats = self.product.chats
+        sent = await chats.send(self.who, self.chat.id, "When?")
+        return await chats.pick_up(self.who, sent.run.id)
+
+    async def tell(self, run: ChatRun, *texts: str) -> None:
+        events = [TextDelta(text=text) for text in texts]
+        await self.product.chats.live.emit(self.who, run.id, events)
+
+
+@pytest.fixture
+async def house(database_url: str) -> AsyncIterator[House]:
+    settings = Settings(embedder="none")
+    async with Memoranda.open(database_url, settings=settings, migrate=False) as product:
+        key = (await product.access.create_key(product.owner, Role.OWNER)).key
+        user = await product.access.create_user(product.owner, "Anna")
+        chat = await product.chats.create(product.owner, user_id=user.id)
+        yield House(product, create_app(product), key, chat)
+
+
+def path(run_id: UUID, query: str = "") -> str:
+    return f"/v1/chat-runs/{run_id}/stream{query}"
+
+
+async def test_a_stream_begins_with_a_snapshot_goes_on_with_events_and_ends_with_the_run(
+    house: House,
+) -> None:
+    run = await house.running()
+    await house.tell(run, "At ")
+    hearing = asyncio.ensure_future(listen(house.app, path(run.id), house.key, None, None))
+    await asyncio.sleep(0.01)
+    await house.tell(run, "noon.")
+    done = await house.product.chats.answer(house.who, run.id, "At noon.")
+    first, *told = list(messages((await hearing).body))
+    assert (first.event, first.data["status"]) == ("snapshot", "running")
+    assert first.id == first.data["sequence"]
+    assert [each.event for each in told][-3:] == ["message", "status", "end"]
+    numbers = [each.id for each in told[:-1]]
+    assert numbers == list(range(first.id + 1, done.run.last_event + 1))
+    assert told[-1].id is None
+    assert told[-1].data == {"sequence": done.run.last_event, "status": "completed"}
+
+
+async def test_the_id_of_who_comes_back_goes_before_where_it_once_began(house: House) -> None:
+    run = await house.running()
+    await house.tell(run, "one", "two", "three")
+    await house.product.chats.fail(house.who, run.id, "It broke.")
+
+    async def heard(query: str, last: int | None) -> list[int | None]:
+        body = (await listen(house.app, path(run.id, query), house.key, last, None)).body
+        return [each.id for each in messages(body)]
+
+    assert await heard("?after=1", 4) == [5, 6, None]
+    assert await heard("?after=4", None) == [5, 6, None]
+    assert await heard("?after=6", None) == [None]
+    assert await heard("", None) == [6, None]
+
+
+async def test_nobody_else_follows_and_no_stream_is_begun_for_them(house: House) -> None:
+    run = await house.running()
+    access, owner = house.product.access, house.product.owner
+    other = (await access.create_organization(LOCAL_OPERATOR, "Other")).key.key
+    ben = await access.create_user(owner, "Ben")
+    bens = (await access.create_key(owner, Role.MEMBER, user_id=ben.id)).key
+    for key, status in ((other, 404), (bens, 404), ("mk_wrong", 401)):
+        assert (await listen(house.app, path(run.id), key, None, None)).status == status
+
+
+async def test_once_a_chat_is_gone_its_streams_end_without_an_end(house: House) -> None:
+    run = await house.running()
+    hearing = asyncio.ensure_future(listen(house.app, path(run.id), house.key, 0, None))
+    await asyncio.sleep(0.01)
+    await house.product.chats.delete(house.who, house.chat.id)
+    heard = await asyncio.wait_for(hearing, 20)
+    assert "end" not in [each.event for each in messages(heard.body)]
+    assert (await listen(house.app, path(run.id), house.key, 2, None)).status == 404
+
+
+async def test_a_server_that_stops_ends_its_streams_and_says_of_no_run_that_it_ended(
+    house: House,
+) -> None:
+    run = await house.running()
+    hearing = asyncio.ensure_future(listen(house.app, path(run.id), house.key, 0, None))
+    await asyncio.sleep(0.01)
+    await house.product.events.close()
+    heard = await asyncio.wait_for(hearing, 20)
+    assert [each.event for each in messages(heard.body)] == ["status", "status"]
+
+
+async def test_a_client_that_loses_its_connection_through_1000_runs_ends_with_the_same_thread(
+    house: House,
+) -> None:
+    chance = random.Random(20260301)
+    steady, losing = Follower(house.app, house.key), Follower(house.app, house.key)
+    for number in range(RUNS):
+        run = await house.running()
+        for each in (steady, losing):
+            each.begin()
+        await asyncio.gather(
+            steady.connect(run.id, last=0),
+            loses(losing, run.id, chance),
+            answers(house, run, number, chance),
+        )
+        if not losing.ended and chance.random() < 0.2:
+            await forget_events(house)
+        while not losing.ended:
+            await losing.connect(run.id, last=losing.state.sequence)
+        assert losing.state == steady.state
+    assert losing.connections > 2 * RUNS
+    assert losing.snapshots > RUNS // 20
+    assert losing.thread == steady.thread
+    assert losing.thread == await shown(house)
+    assert len(losing.thread) > RUNS // 2
+
+
+async def answers(house: House, run: ChatRun, number: int, chance: random.Random) -> None:
+    """Tell of a run in some pieces, and end it in one of the ways in which runs end."""
+    live, chats = house.product.chats.live, house.product.chats
+    for piece in range(chance.randint(0, 2)):
+        await house.tell(
+            run, *(f"{number}.{piece}.{each} " for each in range(chance.randint(1, 5)))
+        )
+    ends = chance.random()
+    if ends < 0.1:
+        await chats.fail(house.who, run.id, "It broke.")
+        return
+    if ends < 0.2:
+        await live.stop(house.who, run.id)
+    await chats.answer(house.who, run.id, f"answer {number}", stopped=ends < 0.2)
+
+
+async def loses(client: Follower, run_id: UUID, chance: random.Random) -> None:
+    """Connect some times while the run goes on, and lose the connection after any number of bytes."""
+    for _ in range(chance.randint(1, 3)):
+        known = client.state.sequence
+        # It may remember less than it has seen, and nothing at all.
+        last = chance.choice([known, known, known, chance.randint(0, known), None])
+        await client.connect(run_id, last=last, most=chance.randint(1, 2_500))
+        if client.ended:
+            return
+
+
+async def forget_events(house: House) -> None:
+    """Let the time go by after which the events of runs that ended can't be asked for."""
+    home: Any = house.who.organization_id
+    storage = house.product.storage
+    now = await storage.read(home, lambda tx: tx.now)
+    await storage.write(home, store.prune, now + timedelta(seconds=1), 10_000)
+
+
+async def shown(house: House) -> list[dict[str, Any]]:
+    """The answers of the thread, as whoever loads all of it anew is given them."""
+    answers: list[dict[str, Any]] = []
+    before = ""
+    transport = httpx.ASGITransport(house.app)
+    headers = {"Authorization": f"Bearer {house.key}"}
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://m.test", headers=headers
+    ) as client:
+        while True:
+            response = await client.get(f"/v1/chats/{house.chat.id}/thread{before}")
+            thread = response.json()
+            found = [each for each in thread["messages"] if each["role"] == "assistant"]
+            for each in found:
+                del each["version"], each["versions"]
+            answers = [*found, *answers]
+            if not thread["earlier"]:
+                return answers
+            before = f"?before={thread['messages'][0]['id']}"
