@@ -1,13 +1,18 @@
 """Packed rows of the index come back as they went in, and damage is told."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search.postings import (
+    BLOCK_BITS,
     UnreadablePostings,
+    join_postings,
     pack_lengths,
     pack_postings,
+    split_postings,
     unpack_each,
     unpack_lengths,
     unpack_postings,
@@ -71,3 +76,36 @@ def test_many_rows_are_read_as_each_by_itself(rows: list[tuple[dict[int, int], i
         (ordinal + start, count) for counts, start in rows for ordinal, count in counts.items()
     ]
     assert sorted(zip(places.tolist(), times.tolist(), strict=True)) == sorted(alone)
+
+
+COUNTS = st.dictionaries(st.integers(0, 3_000), st.integers(1, 255), min_size=1)
+
+
+@given(COUNTS, st.integers(14, 60))
+def test_a_long_row_in_parts_is_the_row_again_in_any_order(
+    counts: dict[int, int], most: int
+) -> None:
+    packed = pack_postings(counts)
+    parts = split_postings(packed, most)
+    assert all(len(part) <= most for part in parts)
+    assert (len(parts) == 1) == (len(packed) <= most)
+    whole = parts[0]
+    for part in reversed(parts[1:]):
+        whole = join_postings(part, whole)
+    assert whole == packed
+
+
+@given(COUNTS, st.integers(14, 60))
+def test_no_part_ends_within_a_block_of_passages(counts: dict[int, int], most: int) -> None:
+    parts = [
+        unpack_postings(part)[0] >> BLOCK_BITS
+        for part in split_postings(pack_postings(counts), most)
+    ]
+    assert all(
+        one[-1] < other[0] for one, other in itertools.pairwise(part.tolist() for part in parts)
+    )
+
+
+def test_an_ordinary_row_is_left_as_it_is() -> None:
+    packed = pack_postings({5: 1})
+    assert split_postings(packed) == [packed]

@@ -1,17 +1,36 @@
 """Of more documents than a search may look at, those are ranked in which the rare words stand together."""
 
-from uuid import UUID
+from collections.abc import Mapping
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search.document import TermCount
-from memoranda.search.plan import Limits
+from memoranda.search.plan import LIMITS, Limits
 from memoranda.search.postings import pack_postings
-from memoranda.search.shortlist import shortlist
+from memoranda.search.rows import TermRows
+from memoranda.search.shortlist import shortlist as shortlist_of
 
-ONE, TWO, THREE = UUID(int=1), UUID(int=2), UUID(int=3)
+ONE, TWO, THREE = (number.to_bytes(16) for number in (1, 2, 3))
+Said = Mapping[bytes, Mapping[str, bytes]]
 PLACES = st.dictionaries(st.integers(0, 60), st.integers(1, 3), min_size=1, max_size=6)
+
+
+def shortlist(
+    postings: Said, counts: dict[str, TermCount], passages: int, limits: Limits = LIMITS
+) -> list[bytes]:
+    """The shortlist of what these documents hold."""
+    held: dict[str, list[tuple[bytes, bytes]]] = {}
+    for document, terms in postings.items():
+        for term, packed in terms.items():
+            held.setdefault(term, []).append((document, packed))
+    return shortlist_of({term: rows(each) for term, each in held.items()}, counts, passages, limits)
+
+
+def rows(each: list[tuple[bytes, bytes]]) -> TermRows:
+    sizes = np.array([len(packed) for _, packed in each])
+    return TermRows([document for document, _ in each], sizes, b"".join(row for _, row in each))
 
 
 def of(**passages: int) -> dict[str, TermCount]:
@@ -49,8 +68,6 @@ def test_a_rare_word_promises_more_than_a_common_one_however_often_that_is_said(
 def test_equal_promises_go_by_id() -> None:
     postings = {THREE: {"a": at(1)}, ONE: {"a": at(9)}, TWO: {"a": at(5)}}
     assert shortlist(postings, of(a=3), 1_000) == [ONE, TWO, THREE]
-    texts = {document.hex: found for document, found in postings.items()}
-    assert shortlist(texts, of(a=3), 1_000) == [ONE.hex, TWO.hex, THREE.hex]
 
 
 def test_documents_are_taken_until_their_passages_are_enough_and_one_at_the_least() -> None:
@@ -63,9 +80,14 @@ def test_documents_are_taken_until_their_passages_are_enough_and_one_at_the_leas
     assert shortlist({}, counts, 300) == []
 
 
-@given(st.dictionaries(st.uuids(), st.dictionaries(st.sampled_from("abc"), PLACES, min_size=1)))
+@given(
+    st.dictionaries(
+        st.uuids().map(lambda each: each.bytes),
+        st.dictionaries(st.sampled_from("abc"), PLACES, min_size=1),
+    )
+)
 def test_where_there_are_few_passages_every_document_is_ranked_in_any_order(
-    said: dict[UUID, dict[str, dict[int, int]]],
+    said: dict[bytes, dict[str, dict[int, int]]],
 ) -> None:
     postings = {
         document: {term: pack_postings(places) for term, places in terms.items()}

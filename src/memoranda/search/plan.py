@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoranda.search.document import TermCount
+from memoranda.search.postings import MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Limits:
 
 LIMITS: Final = Limits()
 
+_PASSAGES_OF_A_PART: Final = MOST_BYTES // 5
+"""A long row is kept in parts; one of them holds so many passages at the least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -44,8 +48,8 @@ def plan(counts: Mapping[str, TermCount], limits: Limits = LIMITS) -> Plan:
     rarest = sorted(entry for entry in known if entry[1] > 0)[: limits.terms]
     rows = 0
     full: list[str] = []
-    for documents, _, term in rarest:
-        rows += documents
+    for documents, passages, term in rarest:
+        rows += documents + passages // _PASSAGES_OF_A_PART
         if full and rows > min(limits.rows, limits.more):
             break
         full.append(term)

@@ -2,42 +2,36 @@
 
 import math
 from collections.abc import Mapping
-from itertools import groupby
-from typing import Final, NamedTuple, TypeVar
-from uuid import UUID
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.search.document import TermCount
 from memoranda.search.plan import LIMITS, Limits
-from memoranda.search.postings import Numbers, unpack_each
+from memoranda.search.postings import BLOCK_BITS, Numbers
+from memoranda.search.rows import TermRows
 
-Id = TypeVar("Id", UUID, str)
-"""An id, or the text that a database keeps in its place; both have one order."""
-
-BLOCK_BITS: Final = 2
-"""Passages are looked at four by four, and each four with the next: a little more than a window."""
 _ORDINAL_BITS: Final = 32
 
 
 def shortlist(
-    postings: Mapping[Id, Mapping[str, bytes]],
+    held: Mapping[str, TermRows],
     counts: Mapping[str, TermCount],
     passages: int,
     limits: Limits = LIMITS,
-) -> list[Id]:
+) -> list[bytes]:
     """Return the documents to rank, those that promise most first, then by id.
 
-    `postings` has the rows of the terms that were fetched in full, by document and term; `passages`
-    is how many the searcher has in all. A document promises what its best two neighboring blocks
+    `held` has the rows of the terms that were fetched in full; `passages` is how many the searcher
+    has in all. A document promises what its best two neighboring blocks
     hold of the terms, rare ones counting more. Where there are too many passages, whole documents
     are taken until `limits.passages` are reached.
     """
-    documents = sorted(postings)
+    documents = sorted({document for rows in held.values() for document in rows.documents})
     if not documents:
         return []
-    found = _blocks(documents, postings, counts, passages)
+    found = _blocks(documents, held, counts, passages)
     order = np.argsort(-found.promise, kind="stable")[: limits.documents]
     if passages > limits.passages:
         sizes = np.cumsum(found.sizes[order])
@@ -53,21 +47,16 @@ class _Blocks(NamedTuple):
 
 
 def _blocks(
-    documents: list[Id],
-    postings: Mapping[Id, Mapping[str, bytes]],
+    documents: list[bytes],
+    held: Mapping[str, TermRows],
     counts: Mapping[str, TermCount],
     passages: int,
 ) -> _Blocks:
-    rows = sorted(
-        (term, place << _ORDINAL_BITS, packed)
-        for place, document in enumerate(documents)
-        for term, packed in postings[document].items()
-    )
+    place = {document: number << _ORDINAL_BITS for number, document in enumerate(documents)}
     owners, blocks, weights = [], [], []
-    for term, of_term in groupby(rows, key=lambda row: row[0]):
-        _, starts, packed = zip(*of_term, strict=True)
-        places, _ = unpack_each(packed, starts)
-        # Ordinals of a row ascend, and each row is of another document: what is the same stands together.
+    for term in sorted(held):  # one order of adding, so that sums agree to the last bit
+        places, _ = held[term].unpacked(place)
+        # Ordinals of a row ascend, and no block is of two rows: what is the same stands together.
         within = places >> BLOCK_BITS
         within = within[np.flatnonzero(np.diff(within, prepend=-1))]
         owners.append(within >> (_ORDINAL_BITS - BLOCK_BITS))
@@ -78,9 +67,10 @@ def _blocks(
     np.maximum.at(last, owner, block)
     # An empty block after each document keeps it apart from the next.
     starts_at = np.concatenate([[0], np.cumsum(last + 2)])
-    held = np.bincount(starts_at[owner] + block, np.concatenate(weights), int(starts_at[-1]))
-    pairs = np.round(held + np.append(0.0, held[:-1]), 6)  # each block with the one before it
-    promise = np.maximum.reduceat(pairs, starts_at[:-1])
+    weighed = np.bincount(starts_at[owner] + block, np.concatenate(weights), int(starts_at[-1]))
+    pairs = weighed.copy()
+    pairs[1:] += weighed[:-1]  # each block with the one before it
+    promise = np.maximum.reduceat(pairs, starts_at[:-1]).round(6)
     return _Blocks(promise, (last + 1) << BLOCK_BITS)
 
 

@@ -13,6 +13,7 @@ from memoranda.search.fetch import store as fetch
 from memoranda.search.fetch.store import unfinished
 from memoranda.search.lexical import Hit, Judged, rank
 from memoranda.search.plan import LIMITS, Limits
+from memoranda.search.postings import split_postings
 from memoranda.search.terms import Query, without_names
 from memoranda.storage import Transaction, one_of, upsert
 from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
@@ -32,9 +33,13 @@ ADD_TO_TOTALS: Final = upsert(
     search_totals, ["scope_id", "collection"], add=["documents", "passages", "tokens"]
 )
 
-SOME_POSTINGS: Final = (
-    select(search_postings.c.term, search_postings.c.postings)
-    .where(search_postings.c.collection == _collection, search_postings.c.document_id == _document)
+SOME_TERMS: Final = (
+    select(search_postings.c.term)
+    .where(
+        search_postings.c.collection == _collection,
+        search_postings.c.document_id == _document,
+        search_postings.c.part == 0,
+    )
     .limit(bindparam("most"))
 )
 SIZE_OF_DOCUMENT: Final = select(search_documents.c.passages, search_documents.c.tokens).where(
@@ -107,8 +112,9 @@ def add_terms(
     tx.send_many(
         ADD_POSTINGS,
         [
-            {**where, "document_id": document_id, "term": term, "postings": indexed.postings[term]}
+            {**where, "document_id": document_id, "term": term, "part": part, "postings": postings}
             for term in terms
+            for part, postings in enumerate(split_postings(indexed.postings[term]))
         ],
     )
     tx.send_many(
@@ -162,7 +168,7 @@ def hide_document(tx: Transaction, collection: str, document_id: UUID) -> bool:
 
 
 def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) -> int:
-    """Take at most `most` rows of an unfinished document away, and out of the counts; answer how many.
+    """Take at most `most` terms of an unfinished document away, and out of the counts; answer how many.
 
     Fewer than `most` says that nothing of the document is left.
     """
@@ -172,10 +178,10 @@ def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) 
         return 0
     where = {"in_collection": collection, "document": document_id}
     _alone(tx, collection)
-    rows = tx.all(SOME_POSTINGS, **where, most=most)
+    every = [row.term for row in tx.all(SOME_TERMS, **where, most=most)]
     alike: defaultdict[TermCount, list[str]] = defaultdict(list)
-    for row in rows:
-        alike[count_of(row.postings, size.passages)].append(row.term)
+    for term, postings in fetch.rows_of(tx, collection, document_id, every).items():
+        alike[count_of(postings, size.passages)].append(term)
     # Most terms of a document count alike, so this is a few statements and not one for each term.
     for count, terms in alike.items():
         tx.send(
@@ -185,12 +191,11 @@ def clear_terms(tx: Transaction, collection: str, document_id: UUID, most: int) 
             fewer_passages=count.passages,
             fewer_windows=count.windows,
         )
-    every = [row.term for row in rows]
     tx.send(DROP_EMPTY_TERMS, in_collection=collection, terms=every)
     tx.send(DROP_POSTINGS, **where, terms=every)
-    if len(rows) < most:
+    if len(every) < most:
         tx.send(DROP_DOCUMENT, **where_unfinished)
-    return len(rows)
+    return len(every)
 
 
 def knows(tx: Transaction, collection: str, document_id: UUID) -> bool:

@@ -30,7 +30,7 @@ from sqlalchemy.sql.selectable import (
 
 from memoranda.storage.scope import Mine, Shared, Tenant, Through, base_table, tenancy_of, ungrouped
 from memoranda.storage.tables.base import METADATA
-from memoranda.storage.types import Contains, OneOf, OneOfPairs
+from memoranda.storage.types import Contains, Joined, OneOf, OneOfPairs
 from memoranda.storage.vectors import MODEL, Distance, HasDimensions, Vector, one_model
 
 # A function can reach past any predicate (set_config, pg_read_file): only these are known not to.
@@ -54,7 +54,7 @@ FUNCTIONS: Final = frozenset(
     ]
 )
 # Rendered as they are, so that a class of one's own could say anything.
-_OURS: Final = frozenset({Mine, OneOf, OneOfPairs, Contains, Distance, HasDimensions})
+_OURS: Final = frozenset({Joined, Mine, OneOf, OneOfPairs, Contains, Distance, HasDimensions})
 _SQLALCHEMY: Final = "sqlalchemy."
 _STORAGE_TYPES: Final = ("memoranda.storage.types", "memoranda.storage.vectors")
 

@@ -1,19 +1,19 @@
 """What a search reads of the index: the counts, the candidates, and the postings of what is asked."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import BindParameter, bindparam, select
+from sqlalchemy import BindParameter, FromClause, Integer, Select, bindparam, func, select
 
 from memoranda.search.document import TermCount, count_of
 from memoranda.search.lexical import Candidate, Corpus
 from memoranda.search.plan import Limits, plan
+from memoranda.search.rows import TermRows, add_rows, numbers_of
 from memoranda.search.shortlist import shortlist
 from memoranda.search.terms import Query
-from memoranda.storage import Transaction, id_of, one_of
+from memoranda.storage import Transaction, id_of_bytes, joined, joined_bytes, one_of
 from memoranda.storage.tables import search_documents, search_postings, search_terms, search_totals
 
 _collection: BindParameter[str] = bindparam("in_collection")
@@ -29,18 +29,38 @@ COUNTS: Final = select(
 TOTALS: Final = select(search_totals.c.passages, search_totals.c.tokens).where(
     search_totals.c.collection == _collection
 )
-_POSTINGS = select(
-    search_postings.c.term, search_postings.c.document_id, search_postings.c.postings
-).where(search_postings.c.collection == _collection, one_of(search_postings.c.term, "terms"))
-POSTINGS: Final = _POSTINGS.order_by(search_postings.c.term, search_postings.c.document_id).limit(
-    bindparam("most")
+_in_terms = (
+    search_postings.c.collection == _collection,
+    one_of(search_postings.c.term, "terms"),
 )
-POSTINGS_WITHIN: Final = _POSTINGS.where(one_of(search_postings.c.document_id, "documents"))
+_some = (
+    select(search_postings.c.term, search_postings.c.document_id, search_postings.c.postings)
+    .where(*_in_terms)
+    .order_by(search_postings.c.term, search_postings.c.document_id, search_postings.c.part)
+    .limit(bindparam("most"))
+    .subquery("some")
+)
+
+
+def _by_term(rows: FromClause) -> Select[Any]:
+    """A row for each term, of all of its own: read with `TermRows.read`."""
+    packed = rows.c.postings
+    found = select(
+        rows.c.term, joined(rows.c.document_id), joined(func.length(packed, type_=Integer))
+    )
+    return found.add_columns(joined(packed)).group_by(rows.c.term)
+
+
+POSTINGS: Final = _by_term(_some)
+POSTINGS_WITHIN: Final = _by_term(search_postings).where(
+    *_in_terms, one_of(search_postings.c.document_id, "documents")
+)
 LENGTHS: Final = select(
-    search_documents.c.document_id,
-    search_documents.c.passages,
-    search_documents.c.tokens,
-    search_documents.c.lengths,
+    joined(search_documents.c.document_id),
+    joined(search_documents.c.passages),
+    joined(search_documents.c.tokens),
+    joined(func.length(search_documents.c.lengths, type_=Integer)),
+    joined(search_documents.c.lengths),
 ).where(
     search_documents.c.collection == _collection,
     one_of(search_documents.c.document_id, "documents"),
@@ -56,8 +76,8 @@ class Found:
     corpus: Corpus
 
 
-_Postings = defaultdict[Any, dict[str, bytes]]
-"""By the id of the document, as `Transaction.plain` returns it: of thousands of rows few ids are needed."""
+_Postings = dict[bytes, dict[str, bytes]]
+"""Of each document that is looked at, its rows by term."""
 
 
 def everywhere(
@@ -71,22 +91,42 @@ def everywhere(
     hidden = hidden_documents(tx, collection)
     counts = _counts(tx, collection, [*query.terms, *query.names], hidden)
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
-    postings: _Postings = defaultdict(dict)
-    most = limits.rows + len(hidden) * len(asked.full)
-    rows = tx.plain(POSTINGS, in_collection=collection, terms=list(asked.full), most=most)
-    if hidden:
-        rows = [row for row in rows if id_of(row[1]) not in hidden][: limits.rows]
-    for term, document, packed in rows:
-        postings[document][term] = packed
-    likely = shortlist(postings, counts, totals.passages, limits)
-    documents = [id_of(document) for document in likely]
-    others = sorted(set(also) - set(documents))
-    _add_postings(tx, collection, asked.full, others, postings)
-    documents += others
+    held, whole = _in_full(tx, collection, asked.full, hidden, limits)
+    likely = shortlist(held, counts, totals.passages, limits)
+    postings: _Postings = {document: {} for document in likely}
+    others: _Postings = {each.bytes: {} for each in also if each.bytes not in postings}
+    if not whole and others:
+        add_rows(_held_by(tx, collection, asked.full, others), others)
+        add_rows(held.items(), postings)
+        postings |= others
+    else:
+        postings |= others
+        add_rows(held.items(), postings)
     names = [name for name in query.names if name in counts]
-    _add_postings(tx, collection, [*asked.within, *names], documents, postings)
-    candidates, _ = _candidates(tx, collection, documents, postings)
+    add_rows(_held_by(tx, collection, [*asked.within, *names], postings), postings)
+    candidates, _ = _candidates(tx, collection, postings)
     return Found(candidates, counts, Corpus(totals.passages, totals.tokens))
+
+
+def _in_full(
+    tx: Transaction,
+    collection: str,
+    terms: Sequence[str],
+    hidden: Mapping[UUID, int],
+    limits: Limits,
+) -> tuple[dict[str, TermRows], bool]:
+    """The rows of these terms in all documents, up to `limits.rows`; and whether that is all of them."""
+    most = limits.rows + len(hidden) * len(terms)
+    rows = tx.plain(POSTINGS, in_collection=collection, terms=list(terms), most=most)
+    held = dict(sorted((term, TermRows.read(*map(joined_bytes, each))) for term, *each in rows))
+    whole = sum(len(each.documents) for each in held.values()) < most
+    if hidden:
+        left, unseen = limits.rows, {document.bytes for document in hidden}
+        for term, each in held.items():
+            held[term] = each.without(unseen, left)
+            left -= len(held[term].documents)
+        whole = whole and left > 0
+    return {term: each for term, each in held.items() if each.documents}, whole
 
 
 def names(
@@ -98,9 +138,8 @@ def names(
     """Which of these terms, of names, occur in the scope's documents, or in those named."""
     if document_ids is None:
         return set(_counts(tx, collection, asked, hidden_documents(tx, collection)))
-    postings: _Postings = defaultdict(dict)
-    _add_postings(tx, collection, asked, sorted(set(document_ids)), postings)
-    return {term for found in postings.values() for term in found}
+    of_those = {document.bytes for document in document_ids}
+    return {term for term, _ in _held_by(tx, collection, asked, of_those)}
 
 
 def unfinished(collection: str) -> str:
@@ -114,19 +153,24 @@ def hidden_documents(tx: Transaction, collection: str) -> dict[UUID, int]:
     return {row.document_id: row.passages for row in rows}
 
 
-def _add_postings(
-    tx: Transaction,
-    collection: str,
-    terms: Sequence[str],
-    documents: Sequence[UUID],
-    postings: _Postings,
-) -> None:
-    """Fetch the postings of these terms in these documents alone."""
-    if not terms or not documents:
-        return
-    where = {"in_collection": collection, "terms": list(terms), "documents": list(documents)}
-    for term, document, packed in tx.plain(POSTINGS_WITHIN, **where):
-        postings[document][term] = packed
+def rows_of(
+    tx: Transaction, collection: str, document_id: UUID, terms: Sequence[str]
+) -> dict[str, bytes]:
+    """One document's row of each of these terms that it holds."""
+    found: _Postings = {document_id.bytes: {}}
+    add_rows(_held_by(tx, collection, terms, found), found)
+    return found[document_id.bytes]
+
+
+def _held_by(
+    tx: Transaction, collection: str, terms: Sequence[str], documents: Iterable[bytes]
+) -> list[tuple[str, TermRows]]:
+    """The rows of these terms in these documents alone."""
+    where = {"terms": list(terms), "documents": [id_of_bytes(each) for each in documents]}
+    if not all(where.values()):
+        return []
+    rows = tx.plain(POSTINGS_WITHIN, in_collection=collection, **where)
+    return [(term, TermRows.read(*map(joined_bytes, each))) for term, *each in rows]
 
 
 def _counts(
@@ -138,19 +182,19 @@ def _counts(
         for row in tx.all(COUNTS, in_collection=collection, terms=terms)
     }
     if hidden:
-        for row in tx.all(
-            POSTINGS_WITHIN, in_collection=collection, terms=terms, documents=list(hidden)
-        ):
-            counts[row.term] -= count_of(row.postings, hidden[row.document_id])
+        unseen: _Postings = {document.bytes: {} for document in hidden}
+        add_rows(_held_by(tx, collection, terms, unseen), unseen)
+        for document, passages in hidden.items():
+            for term, packed in unseen[document.bytes].items():
+                counts[term] -= count_of(packed, passages)
     return {term: count for term, count in counts.items() if count.documents > 0}
 
 
 def within(tx: Transaction, collection: str, query: Query, document_ids: Sequence[UUID]) -> Found:
     """What there is to rank of these documents, counted as if they were all there is."""
-    postings: _Postings = defaultdict(dict)
-    documents = sorted(set(document_ids))
-    _add_postings(tx, collection, [*query.terms, *query.names], documents, postings)
-    candidates, sizes = _candidates(tx, collection, documents, postings)
+    postings: _Postings = {document.bytes: {} for document in document_ids}
+    add_rows(_held_by(tx, collection, [*query.terms, *query.names], postings), postings)
+    candidates, sizes = _candidates(tx, collection, postings)
     counts: dict[str, TermCount] = {}
     for candidate in candidates:
         for term, packed in candidate.postings.items():
@@ -163,13 +207,17 @@ def within(tx: Transaction, collection: str, query: Query, document_ids: Sequenc
 
 
 def _candidates(
-    tx: Transaction, collection: str, documents: Sequence[UUID], postings: _Postings
+    tx: Transaction, collection: str, postings: _Postings
 ) -> tuple[list[Candidate], dict[UUID, tuple[int, int]]]:
-    rows = tx.plain(LENGTHS, in_collection=collection, documents=list(documents))
+    documents = [id_of_bytes(document) for document in postings]
+    [row] = tx.plain(LENGTHS, in_collection=collection, documents=documents)
+    ids, passages, tokens, sizes, packed = map(joined_bytes, row)
+    lengths = TermRows.read(ids, sizes, packed)
     candidates = [
-        Candidate(id_of(document), lengths, postings[document]) for document, _, _, lengths in rows
+        Candidate(id_of_bytes(document), own, postings[document])
+        for document, own in lengths.each()
     ]
-    sizes = {
-        found.document_id: (row[1], row[2]) for found, row in zip(candidates, rows, strict=True)
+    counted = zip(numbers_of(passages), numbers_of(tokens), strict=True)
+    return candidates, {
+        candidate.document_id: each for candidate, each in zip(candidates, counted, strict=True)
     }
-    return candidates, sizes

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 import psycopg
 from psycopg import errors
-from sqlalchemy import Table
+from sqlalchemy import Integer, Table, Uuid
 from sqlalchemy.dialects.postgresql.psycopg import (
     PGCompiler_psycopg,
     PGDialect_psycopg,
@@ -25,7 +25,7 @@ from memoranda.storage.guard import GuardError
 from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
-from memoranda.storage.types import Contains, OneOf, OneOfPairs
+from memoranda.storage.types import Contains, Joined, OneOf, OneOfPairs
 from memoranda.storage.vectors import Distance, HasDimensions
 from memoranda.storage.version import require_schema
 from memoranda.storage.work import Work
@@ -53,6 +53,10 @@ class _Compiler(ScopedCompiler, PGCompiler_psycopg):
         values = f"json_array_elements(CAST({self.process(element.values, **kw)} AS json))"
         # OFFSET keeps the casts within: row security lets only what can't tell values look rows up by an index.
         return f"({first}, {second}) IN (SELECT {parts} FROM {values} OFFSET 0)"  # noqa: S608 - a parameter, rendered
+
+    def visit_joined(self, element: Joined, **kw: Any) -> str:
+        form = {Uuid: "uuid_send({})", Integer: "int4send({})"}.get(type(element.column.type), "{}")
+        return f"string_agg({form.format(self.process(element.column, **kw))}, ''::bytea)"
 
     def visit_contains(self, element: Contains, **kw: Any) -> str:
         column, needle = self.process(element.column, **kw), self.process(element.needle, **kw)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import Table
+from sqlalchemy import Integer, Table, Uuid
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteIdentifierPreparer
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine import Connection, make_url
@@ -29,7 +29,7 @@ from memoranda.storage.errors import ConstraintViolated, StorageBusy, StorageUna
 from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
-from memoranda.storage.types import Contains, OneOf, OneOfPairs
+from memoranda.storage.types import Contains, Joined, OneOf, OneOfPairs
 from memoranda.storage.version import require_own, require_schema
 from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
@@ -54,6 +54,11 @@ class _Compiler(ScopedCompiler, SQLiteCompiler):
         # The casts give the values their columns' affinity, without which no index is used for both.
         parts = [f"CAST(json_extract(value, '$[{n}]') AS {kind})" for n, kind in enumerate(kinds)]
         return f"({first}, {second}) IN (SELECT {', '.join(parts)} FROM json_each({values}))"  # noqa: S608 - a parameter, rendered
+
+    def visit_joined(self, element: Joined, **kw: Any) -> str:
+        """Digits of bytes: what this database joins is text."""
+        form = {Uuid: "{}", Integer: "printf('%08x', {})"}.get(type(element.column.type), "hex({})")
+        return f"group_concat({form.format(self.process(element.column, **kw))}, '')"
 
     def visit_contains(self, element: Contains, **kw: Any) -> str:
         column, needle = self.process(element.column, **kw), self.process(element.needle, **kw)
