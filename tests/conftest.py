@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from tests.network import refuse_outside
-from tests.postgres import Postgres, run_postgres
+from tests.postgres import Postgres, in_memory, run_postgres
 
 if TYPE_CHECKING:
     from memoranda.storage import Storage
@@ -27,7 +27,8 @@ settings.load_profile("memoranda")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let `--hypothesis-profile explore` look further than every run does."""
+    """Keep the tests' own files in memory, and let `--hypothesis-profile explore` look further than every run."""
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(in_memory()))
     if chosen := config.getoption("--hypothesis-profile"):
         settings.load_profile(str(chosen))
 

@@ -46,6 +46,9 @@ SETTINGS = (
     "log_min_messages=warning",
 )
 
+ROOM = 4 * 2**30
+"""So many bytes a whole run may need; a container often has less of it, and then the disk is used."""
+
 START_TIMEOUT_S = 60
 ENVIRONMENT = {"LC_ALL": "C", "PATH": os.defpath}
 PR_SET_PDEATHSIG = 1
@@ -84,7 +87,8 @@ class Postgres:
         """
         name = name or f"t{next(self._numbers)}"
         self._admin(
-            sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}").format(
+            # By copying files: the other way writes each page to the log as well.
+            sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {} STRATEGY FILE_COPY").format(
                 sql.Identifier(name),
                 sql.Identifier(ROLE),
                 sql.Identifier(database_of(template) if template else "template1"),
@@ -106,6 +110,13 @@ def database_of(url: str) -> str:
     return url.rsplit("/", 1)[-1].split("?", 1)[0]
 
 
+def in_memory() -> Path:
+    """A folder for files that need not outlive the run: in memory, where the system has one with room."""
+    memory = Path("/dev/shm")  # noqa: S108 - only folders of a name of their own are made there
+    roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ROOM
+    return memory if roomy else Path(tempfile.gettempdir())
+
+
 @contextmanager
 def run_postgres(*, durable: bool = False, settings: tuple[str, ...] = ()) -> Iterator[Postgres]:
     """Run a cluster for the length of the block, then stop it and remove its data.
@@ -114,11 +125,15 @@ def run_postgres(*, durable: bool = False, settings: tuple[str, ...] = ()) -> It
     """
     remove_leftovers()
     account = unprivileged_account()
-    home = Path(tempfile.mkdtemp(prefix=f"memoranda-postgres-{os.getpid()}-"))
+    prefix = f"memoranda-postgres-{os.getpid()}-"
+    home = Path(tempfile.mkdtemp(prefix=prefix))
+    # What waits for the disk is on one; thousands of databases that come and go are not.
+    kept = home if durable else Path(tempfile.mkdtemp(prefix=prefix, dir=in_memory()))
     try:
-        home.chmod(0o755)
+        for folder in (home, kept):
+            folder.chmod(0o755)
         programs = reachable_programs(find_programs(), home, account)
-        data = home / "data"
+        data = kept / "data"
         data.mkdir(mode=0o700)
         if account:
             os.chown(data, account.pw_uid, account.pw_gid)
@@ -129,13 +144,14 @@ def run_postgres(*, durable: bool = False, settings: tuple[str, ...] = ()) -> It
         server = start(programs, data, port, chosen, account)
         try:
             postgres = Postgres(port, password, server.pid)
-            await_start(postgres, server, home / "data" / "server.log")
+            await_start(postgres, server, data / "server.log")
             prepare(postgres)
             yield postgres
         finally:
             stop(server)
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        for folder in (home, kept):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def find_programs() -> Path:
@@ -305,10 +321,11 @@ def free_port() -> int:
 
 def remove_leftovers() -> None:
     """Remove data whose run was killed before it could clean up; its server died with it."""
-    for folder in Path(tempfile.gettempdir()).glob("memoranda-postgres-*"):
-        owner = folder.name.split("-")[2]
-        if owner.isdigit() and not running(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
+    for root in {Path(tempfile.gettempdir()), in_memory()}:
+        for folder in root.glob("memoranda-postgres-*"):
+            owner = folder.name.split("-")[2]
+            if owner.isdigit() and not running(int(owner)):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def running(process_id: int) -> bool:

@@ -226,6 +226,28 @@ async def test_a_row_is_deleted_where_its_flag_says_so_whatever_flags_are_made_o
     assert set(await house.read("1", "2", "3", soft_delete="gone")) == {"1", "3"}
 
 
+@pytest.mark.parametrize(
+    ("type_", "no", "yes"),
+    [
+        ("text", "'false'", "'true'"),
+        ("text", "''", "'2026-11-30 10:00:00'"),
+        ("char(4)", "'N'", "'Y'"),
+        ("varchar(3)", "' No '", "'yes'"),
+        ("bit(1)", "B'0'", "B'1'"),
+    ],
+)
+async def test_a_flag_that_is_written_out_is_read_as_what_it_says(
+    type_: str, no: str, yes: str, house: House
+) -> None:
+    if house.url.startswith("sqlite"):
+        no, yes = (value.removeprefix("B") for value in (no, yes))
+    house.run(
+        f"CREATE TABLE things (id integer, org text, name text, gone {type_})",
+        put(f"(1, {ORG}, 'here', {no}), (2, {ORG}, 'gone', {yes}), (3, {ORG}, 'here', NULL)"),
+    )
+    assert set(await house.read("1", "2", "3", soft_delete="gone")) == {"1", "3"}
+
+
 async def test_a_flag_of_a_type_that_the_host_named_is_read_as_what_it_is(
     storage: Storage, postgres: Postgres
 ) -> None:

@@ -91,7 +91,8 @@ def test_a_killed_run_leaves_no_server_behind() -> None:
         time.sleep(0.05)
     assert not alive(server)
     harness.remove_leftovers()
-    assert not list(Path(tempfile.gettempdir()).glob(f"memoranda-postgres-{run.pid}-*"))
+    for root in (Path(tempfile.gettempdir()), harness.in_memory()):
+        assert not list(root.glob(f"memoranda-postgres-{run.pid}-*"))
 
 
 def alive(process_id: int) -> bool:
@@ -119,3 +120,8 @@ def test_binaries_in_a_closed_folder_are_copied_to_where_the_server_can_read(
     assert copied.is_relative_to(home)
     assert (copied / "bin" / "initdb").exists()
     assert (home / f"{closed.name}.libs").is_dir()
+
+
+def test_where_memory_has_no_room_the_disk_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "ROOM", 2**62)
+    assert harness.in_memory() == Path(tempfile.gettempdir())

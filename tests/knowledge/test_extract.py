@@ -52,7 +52,13 @@ def test_a_binary_file_is_no_markdown(data: bytes, reason: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "markdown"])
-@pytest.mark.parametrize("data", [b"", b" \n\t\r\n", b"\xef\xbb\xbf", "\u3000\n".encode()])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b" \n\t\r\n", b"\xef\xbb\xbf", "\u3000\n".encode()),
+        *("\u200b\u200d\n\n\u2060".encode(), "\u202e\u202c\U000e0041".encode(), b"\x7f\n"),
+    ],
+)
 def test_an_empty_file_holds_nothing_to_find(data: bytes, kind: SourceKind) -> None:
     with pytest.raises(EmptyDocument):
         extract(data, kind, limit=LIMIT)

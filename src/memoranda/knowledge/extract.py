@@ -1,6 +1,7 @@
 """A source's bytes to its chunks, or an honest reason why not."""
 
 import os
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -91,6 +92,11 @@ def extract(
         chunks = _CUT[kind](read_text(data, limit), estimator)
     else:
         chunks = cut_written(read_apart(data, kind, limit, bounds, keep_on), estimator)
-    if not chunks:
+    if not any(_is_seen(character) for chunk in chunks for character in chunk.text):
         raise EmptyDocument("The file holds no words. Add one that holds text.")
     return chunks
+
+
+def _is_seen(character: str) -> bool:
+    """Whether it is neither a space nor one of the characters that take no place, such as a zero-width joiner."""
+    return unicodedata.category(character)[0] not in "CZ"

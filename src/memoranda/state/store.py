@@ -12,8 +12,11 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     Table,
+    Text,
     bindparam,
+    cast,
     false,
+    func,
     literal,
     or_,
     select,
@@ -32,6 +35,9 @@ AT_ONCE: Final = 900
 """So many ids are asked for in one statement: some builds of SQLite take no more than 999 values."""
 # No column of a projection has a space in its name.
 ROW_ID, ROW_TITLE, ROW_TIME = "row id", "row title", "row time"
+
+NOT_DELETED: Final = ("", "0", "f", "false", "n", "no", "off")
+"""What a column that is no boolean and no number says of a row that is still there, in any case."""
 
 Kinds = Mapping[str, ColumnKind]
 
@@ -175,6 +181,9 @@ def _alive(table: Any, column: str | None, kinds: Kinds) -> list[ColumnElement[b
         return [or_(deleted.is_(None), deleted == false())]
     if kinds[column] in {"integer", "number"}:  # where there are no booleans, 0 is one
         return [or_(deleted.is_(None), deleted == literal(0))]
+    if kinds[column] in {"text", "other"}:  # a letter or a bit, or a time that is written out
+        said = func.lower(func.trim(cast(deleted, Text)))
+        return [or_(deleted.is_(None), said.in_(NOT_DELETED))]
     return [deleted.is_(None)]
 
 
