@@ -9,6 +9,7 @@ import pytest
 from memoranda import Memoranda
 from memoranda.access.models import LOCAL_OPERATOR, Principal
 from memoranda.conversations.models import Message
+from memoranda.settings import Settings
 from memoranda.words.errors import MemorandaError, NotFound
 from tests.contract.copied_rows import rows_of
 
@@ -18,7 +19,8 @@ ROUNDS = 6
 
 @pytest.fixture
 async def memoranda(database_url: str) -> AsyncIterator[Memoranda]:
-    async with Memoranda.open(database_url, migrate=False) as opened:
+    patient = Settings.load(source_timeout_s=30)  # it looks at what sources say, and not when
+    async with Memoranda.open(database_url, migrate=False, settings=patient) as opened:
         yield opened
 
 

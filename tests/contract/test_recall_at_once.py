@@ -32,8 +32,8 @@ async def test_what_was_just_remembered_is_found_by_its_meaning(database_url: st
     async with opened(database_url, work=True) as memoranda:
         who = memoranda.owner
         await call(memoranda, who, "remember", content="Warm up the model.")
-        await asyncio.sleep(0)
-        await memoranda.worker.drain()
+        while (await call(memoranda, who, "recall", query="model"))["pending_vectors"]:
+            await asyncio.sleep(0.02)
         made = await call(memoranda, who, "remember", content=SAID)
         found = await call(memoranda, who, "recall", query="Which milk does Ada like?")
         assert (found["semantic"], found["pending_vectors"]) == (True, 0)

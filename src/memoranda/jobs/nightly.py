@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -71,7 +72,11 @@ class Nightly:
         """Take the turn if it is due, and see it through; how long not to look again."""
         due = await self._due()
         if due.at <= due.now:
-            if await self._storage.write(PLATFORM, store.take, NAME, worker_id, self._lease):
+            if await self._storage.take(
+                PLATFORM,
+                partial(store.take, name=NAME, worker_id=worker_id, lease=self._lease),
+                give_back=lambda tx, _: store.hand_back(tx, NAME, worker_id),
+            ):
                 await self._see_through(worker_id)
             due = await self._due()
         waits_for = max(due.at, due.held_until or due.at)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import PurePath
 from typing import Final
 from uuid import UUID
@@ -30,7 +31,7 @@ from memoranda.knowledge.models import (
 from memoranda.knowledge.readiness import store as readiness
 from memoranda.knowledge.steps import store as steps
 from memoranda.search.vectors.asking import PATIENCE_S
-from memoranda.storage import PLATFORM, Scope, Storage
+from memoranda.storage import PLATFORM, Scope, Storage, Transaction
 from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, NotFound, OverLimit
 from memoranda.words.given import checks_shapes
@@ -259,7 +260,11 @@ class Knowledge:
 
     async def claim(self, scope: Scope, worker_id: UUID, lease: timedelta = LEASE) -> UUID | None:
         """Take the source that has waited longest; None where nobody waits. Two workers never get one."""
-        return await self._storage.write(scope, claims.claim, worker_id, lease)
+        return await self._storage.take(
+            scope,
+            partial(claims.claim, worker_id=worker_id, lease=lease),
+            give_back=partial(_hand_back, worker_id=worker_id),
+        )
 
     async def ingest(self, scope: Scope, source_id: UUID, worker_id: UUID) -> Source | None:
         """Bring a claimed source to `ready` or `failed`; None where the claim was lost."""
@@ -277,8 +282,10 @@ class Knowledge:
 
         One that a worker holds is left to it. An ended one can be tried again.
         """
-        overdue = await self._storage.write(
-            scope, claims.claim_overdue, worker_id, LEASE, LONGEST_WAIT
+        overdue = await self._storage.take(
+            scope,
+            partial(claims.claim_overdue, worker_id=worker_id, lease=LEASE, longest=LONGEST_WAIT),
+            give_back=partial(_hand_back, worker_id=worker_id),
         )
         if overdue is None:
             return False
@@ -329,3 +336,7 @@ def _unknown(source_id: UUID) -> NotFound:
     return NotFound(
         f"There is no knowledge source {source_id}. List the sources to see which there are."
     )
+
+
+def _hand_back(tx: Transaction, source_id: UUID, *, worker_id: UUID) -> None:
+    claims.hand_back(tx, Claim(source_id, worker_id))

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+import anyio
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -18,7 +20,7 @@ from memoranda.storage.signals import SCRUB, Signal, settle_all, signals
 from memoranda.storage.transaction import Transaction
 from memoranda.storage.work import Work
 from memoranda.words.clock import system_clock
-from memoranda.words.errors import Invalid
+from memoranda.words.errors import Invalid, Unavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -89,6 +91,31 @@ class Storage:
         work = Work(scope, fn, args, kwargs, writes=True)
         self._backend.submit(work)
         return await work.result()
+
+    async def take(
+        self,
+        scope: Scope,
+        fn: Callable[[Transaction], T],
+        /,
+        *,
+        give_back: Callable[[Transaction, Any], object],
+    ) -> T:
+        """As `write`, for work that the caller takes hold of under a lease.
+
+        A caller that is cancelled before it knows what it took gives that back, unless it is None or
+        False: a worker that is stopped in order keeps nobody waiting for the end of a lease.
+        """
+        work = Work(scope, fn, (), {}, writes=True)
+        self._backend.submit(work)
+        try:
+            return await work.outcome()
+        except asyncio.CancelledError:
+            # A task group cancels again at every wait that is not shielded. What can't be given back is
+            # another's once its lease is over.
+            with anyio.CancelScope(shield=True), suppress(Unavailable):
+                if taken := await work.outcome():
+                    await self.write(scope, give_back, taken)
+            raise
 
     async def scrub(self, *, left_for: timedelta | None = None) -> bool:
         """Finish what deletes for good have left to do: whether nothing of their rows is left.

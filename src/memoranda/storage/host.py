@@ -15,7 +15,7 @@ from memoranda.storage.dialects.host import ColumnKind, HostDialect
 from memoranda.storage.errors import StorageBusy, StorageUnavailable
 from memoranda.storage.statements import Row
 from memoranda.storage.tables.base import METADATA
-from memoranda.words.errors import Invalid
+from memoranda.words.errors import HostMoved, Invalid
 
 __all__ = ["ColumnKind", "HostDatabase", "HostMoved", "HostReading"]
 
@@ -27,12 +27,6 @@ OWN_TABLE: Final = "memory_revisions"
 """Where this table stands too, a table of one of our names is ours."""
 SECONDS: Final = 2.0
 """How long a statement may run: a source that waits for it has been given up by then."""
-
-
-class HostMoved(StorageUnavailable):
-    """The tables of an application's database are others than they were; they are looked at anew when asked again."""
-
-    code = "application_changed"
 
 
 class HostReading:

@@ -58,6 +58,10 @@ class Work(Generic[T]):
             self._cancel()
             raise
 
+    async def outcome(self) -> T:
+        """Wait for the outcome; a cancelled wait stops nothing, and this may be called again."""
+        return await asyncio.shield(self._future)
+
     def _cancel(self) -> None:
         # The flag first and then the look: begin() does the reverse, so one of the two sees the other.
         self.cancelled = True

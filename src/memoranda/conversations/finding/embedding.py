@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -60,7 +61,11 @@ class ConversationEmbedding:
             return True
         if self._rests_until > asyncio.get_running_loop().time():
             return False
-        made = await self._storage.write(scope, store.claim, live.model, worker_id, self._lease)
+        made = await self._storage.take(
+            scope,
+            partial(store.claim, model=live.model, worker_id=worker_id, lease=self._lease),
+            give_back=partial(store.give_back, failed=False),
+        )
         if made is None:
             return False
         await self._make(scope, live, made)

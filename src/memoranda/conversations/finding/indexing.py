@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -35,7 +36,11 @@ class ConversationIndexing:
         """Read some of the conversation that has waited longest, or clear some rows; whether there was any."""
         if not isinstance(scope, UUID):
             return False
-        work = await self._storage.write(scope, store.claim, worker_id, self._lease)
+        work = await self._storage.take(
+            scope,
+            partial(store.claim, worker_id=worker_id, lease=self._lease),
+            give_back=store.hand_back,
+        )
         if work is None:
             return await self._storage.write(scope, store.clear_some)
         try:

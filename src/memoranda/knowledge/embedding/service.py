@@ -185,8 +185,12 @@ class DocumentEmbedding:
         """Take the next document after the last one; from the first again once none follows."""
         place = (scope, model)
         for after in {self._after.get(place): None, None: None}:
-            looked = await self._storage.write(
-                scope, store.claim, model, worker_id, self._lease, after
+            looked = await self._storage.take(
+                scope,
+                partial(
+                    store.claim, model=model, worker_id=worker_id, lease=self._lease, after=after
+                ),
+                give_back=_let_go,
             )
             if looked is not None:
                 self._after[place] = looked.source_id
@@ -297,6 +301,11 @@ def _fail_next(tx: Transaction, claim: Claim, digest: str, model: str, reason: s
 
 def _hold_claim(tx: Transaction, *, claim: Claim, digest: str) -> None:
     steps.hold(tx, claim, digest)
+
+
+def _let_go(tx: Transaction, looked: store.Looked) -> None:
+    if looked.held is not None:
+        store.give_back(tx, looked.held)
 
 
 def _hold_making(tx: Transaction, *, held: Making, lease: timedelta) -> None:

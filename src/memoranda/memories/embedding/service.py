@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from datetime import timedelta
+from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -159,7 +160,11 @@ class Embedding:
         self, organization_id: UUID, model: str, worker_id: UUID, *, last: bool
     ) -> bool:
         """Embed a batch; `last` says that there is no more to do where none waits after it."""
-        taken = await self._storage.write(organization_id, _take, model, worker_id, self._lease)
+        taken = await self._storage.take(
+            organization_id,
+            partial(_take, model=model, worker_id=worker_id, lease=self._lease),
+            give_back=_hand_back,
+        )
         if not taken.texts:
             return True  # taken by another worker, or put right: there may be more
         embedder = self._embedders.of(model) if self._embedders else None
@@ -172,7 +177,7 @@ class Embedding:
         except asyncio.CancelledError:
             # A worker that is stopped in order keeps nobody waiting for the end of its lease.
             with anyio.CancelScope(shield=True):
-                await self._storage.write(organization_id, making.hand_back, taken.claim)
+                await self._storage.write(organization_id, _hand_back, taken)
             raise
         if failure is not None and not any(each is not None for each in made):
             self._resting[model] = asyncio.get_running_loop().time() + self._rest_s
@@ -203,6 +208,10 @@ def _take(tx: Transaction, model: str, worker_id: UUID, lease: timedelta) -> Rea
     return store.readable(
         tx, making.claim(tx, COLLECTION, model, worker_id, lease=lease, most=BATCH)
     )
+
+
+def _hand_back(tx: Transaction, taken: Readable) -> None:
+    making.hand_back(tx, taken.claim)
 
 
 def _end(tx: Transaction, taken: Readable, made: list[bytes | None], *, last: bool) -> int:

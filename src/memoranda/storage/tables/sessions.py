@@ -1,9 +1,9 @@
 """Sessions of agent frameworks: their events, and state that sessions, users and applications keep."""
 
 from sqlalchemy import (
+    BigInteger,
     CheckConstraint,
     Column,
-    Double,
     ForeignKeyConstraint,
     Index,
     PrimaryKeyConstraint,
@@ -35,8 +35,8 @@ agent_sessions = table(
     # Grows with each event.
     count_column("revision"),
     count_column("bytes"),
-    # The framework's own clock, exactly as it gave it.
-    Column("updated", Double(), nullable=False),
+    # By the framework's own clock, as the number that stands for it.
+    Column("updated", BigInteger(), nullable=False),
     time_column("created_at"),
     UniqueConstraint(
         "organization_id", "application", "person", "name", name="one_session_per_name"
@@ -59,7 +59,7 @@ agent_session_events = table(
     Column("session_id", Uuid(), nullable=False),
     count_column("position", default=None),
     name_column(),
-    Column("at", Double(), nullable=False),
+    Column("at", BigInteger(), nullable=False),
     Column("content", Text(), nullable=False),
     UniqueConstraint("session_id", "position", name="one_event_per_position"),
     ForeignKeyConstraint(
