@@ -176,10 +176,7 @@ class Memoranda:
         memories = Memories(
             storage, ways, wake, vectors, resolver=state, estimator=ground.estimator
         )
-        heard, closed = Listeners(wake), ground.events.closed
-        conversations = conversations_of(storage, ways, heard, settings)
-        chats = chats_of(storage, heard, wake, settings, closed)
-        dossier = Dossier(storage)
+        conversations, chats, dossier = ground.conversations, ground.chats, Dossier(storage)
         finders = dossier.quoting, files.quoting, chats.quoting
         quoted = Elsewhere(_clear_memories, _clear_user, *finders)
         removal = _removal(storage, ways, conversations, ground.events, vectors, elsewhere=quoted)
@@ -188,22 +185,17 @@ class Memoranda:
         briefs = _briefs(ground, memories, knowledge, conversations, reader)
         instructions = _instructions(ground, memories, lambda: tools)
         meter, hurry = _load_meter(ground, instructions), bell.ring
-        known, kinds = (
-            (memories, ways, knowledge),
-            Kinds(knowledge, embedding, ground.said, chats.live),
-        )
+        known = memories, ways, knowledge
+        kinds = Kinds(knowledge, embedding, ground.said, chats.live)
         box = toolbox(
             *known, briefs, files, said=ground.said, meter=meter, chars=chars, hurry=hurry
         )
         tools = _tools(storage, box, ground.events, settings)
         proposals, changes = Proposals(storage, ways, wake, vectors), FileProposals(storage, wake)
         rates = Rates(storage, limits_of(settings), clock=ground.clock)
-        nights = _nights(removal, ground.events, rates, tools, embedding, briefs=briefs)
+        nights = _nights(ground, removal, rates, tools, embedding)
+        nights.append(Step("pruning of the texts of blocks", briefs.prune_blocks, again=True))
         nights.append(Step("pruning of the texts of runs", instructions.prune, again=True))
-        nights.append(Step("pruning of old revisions of files", files.prune, again=True))
-        nights.append(Step("pruning of replaced messages", conversations.prune, again=True))
-        graphs = Graphs.of(storage, ground.embedders, settings.embedder_timeout_s)
-        nights.append(Step("pruning of graphs' expired items", graphs.items.prune, again=True))
         return cls(
             settings=settings,
             storage=storage,
@@ -231,7 +223,7 @@ class Memoranda:
             skills=AgentSkills(storage),
             instructions=instructions,
             load_meter=meter,
-            graphs=graphs,
+            graphs=ground.graphs,
             tools=tools,
             inbox=Inbox(proposals, tools.approvals, changes),
             worker=make_worker(storage, settings, kinds, nights, bell),
@@ -257,6 +249,10 @@ class _Ground:
         self.files = Files(storage, self.wake)
         self.texts_kept = timedelta(days=settings.blocks_days)
         self.said = ConversationSearch.of(storage, self.embedders, settings)
+        heard = Listeners(self.wake)
+        self.conversations = conversations_of(storage, self.ways, heard, settings)
+        self.chats = chats_of(storage, heard, self.wake, settings, self.events.closed)
+        self.graphs = Graphs.of(storage, self.embedders, settings.embedder_timeout_s)
 
 
 def _knowledge(ground: _Ground) -> Knowledge:
@@ -362,23 +358,19 @@ def _tools(storage: Storage, box: ToolRegistry, events: Events, settings: Settin
 
 
 def _nights(
-    removal: Removal,
-    events: Events,
-    rates: Rates,
-    tools: Tools,
-    embedding: Embedding,
-    *,
-    briefs: Briefs,
+    ground: _Ground, removal: Removal, rates: Rates, tools: Tools, embedding: Embedding
 ) -> list[Step]:
     return [
         Step("purge of what was forgotten long ago", removal.purge_due, again=True),
-        Step("pruning of events", events.prune, again=True),
+        Step("pruning of events", ground.events.prune, again=True),
         Step("pruning of rates", rates.prune),
         Step("pruning of receipts", tools.prune, again=True),
         Step("pruning of decided approvals", tools.approvals.prune, again=True),
         Step("pruning of the journal of calls", tools.journal.prune, again=True),
-        Step("pruning of the texts of blocks", briefs.prune_blocks, again=True),
+        Step("pruning of old revisions of files", ground.files.prune, again=True),
+        Step("pruning of replaced messages", ground.conversations.prune, again=True),
         Step("sweep of what can't be found", embedding.sweep, again=True),
+        Step("pruning of graphs' expired items", ground.graphs.items.prune, again=True),
     ]
 
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.briefs.blocks import store as blocks
-from memoranda.conversations.chats.live.following import Ears
+from memoranda.conversations.chats.following.ears import Ears
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.live.patience import Patience
-from memoranda.conversations.chats.live.service import LiveRuns
 from memoranda.conversations.chats.removing import forget_user
 from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.compaction.choice import choose_summarizer

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from pkgutil import iter_modules
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from pydantic import BaseModel, TypeAdapter
@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from memoranda.app import Memoranda
 from memoranda.briefs.models import ContextPolicy
 from memoranda.client import calls
-from memoranda.client.call import OMITTED, Call, Content, Id, Omitted, Policy
+from memoranda.client.call import OMITTED, Call, Content, Id, Omitted
 from memoranda.surfaces.http.app import create_app
 
 Schema = dict[str, Any]
@@ -136,18 +136,19 @@ def shape_of(hint: Any, mode: Literal["validation", "serialization"]) -> Any:
     return shape(made, made.get("$defs", {}))
 
 
-def asked(hint: Any) -> Any:
-    """The hint as the API sees it: a name or id is a text, a policy plain JSON, and what is left out is not sent."""
-    if hint == Policy:
-        return Mapping[str, Any]
-    if get_origin(hint) in {Union, UnionType}:
-        left = [each for each in get_args(hint) if each is not Omitted]
-        if set(get_args(Id)) <= set(left):
-            left = [each for each in left if each is not str]
-        if ContextPolicy in left:
-            left.remove(ContextPolicy)
-        return Union[tuple(left)]  # noqa: UP007 - made of a list
-    return hint
+def asked(hint: Any, *, named: bool = False) -> Any:
+    """The hint as the API sees it, where an id or a name is a text, and a policy is plain JSON.
+
+    Where the API asks for what is `named`, a text of any kind, an id will do too.
+    """
+    if get_origin(hint) is Sequence:
+        return Sequence[asked(get_args(hint)[0])]  # type: ignore[misc]  # made here
+    if get_origin(hint) not in {Union, UnionType}:
+        return hint
+    left = [each for each in get_args(hint) if each not in {Omitted, ContextPolicy}]
+    if set(get_args(Id)) <= set(left):
+        left.remove(UUID if named else str)
+    return Union[tuple(map(asked, left))]  # noqa: UP007 - made of a list
 
 
 def functions() -> dict[str, Callable[..., Call[Any]]]:
@@ -166,23 +167,22 @@ FUNCTIONS = functions()
 
 
 def hints(function: Callable[..., Call[Any]]) -> dict[str, Any]:
-    return get_type_hints(function)
+    return get_type_hints(function, include_extras=True)
 
 
 def sample(name: str, hint: Any) -> Any:
     """A value of the type, told by its name where that can be."""
     if hint == Content:
         return b"The file."
-    if get_origin(hint) in {Union, UnionType}:
-        kinds = [each for each in get_args(hint) if each not in {NoneType, Omitted}]
+    kinds = [each for each in get_args(hint) if each not in {NoneType, Omitted}]
+    origin = get_origin(hint)
+    if origin in {Union, UnionType, Annotated}:
         return sample(name, kinds[0])
-    if get_origin(hint) is Literal:
-        return get_args(hint)[-1]
-    if get_origin(hint) in {Sequence, list}:
-        return [sample(name, get_args(hint)[0])]
-    if get_origin(hint) in {Mapping, dict}:
+    if origin in {Sequence, list}:
+        return [sample(name, kinds[0])]
+    if origin in {Mapping, dict}:
         return {name: 1}
-    return _plain(name, hint)
+    return kinds[-1] if origin is Literal else _plain(name, hint)
 
 
 def _plain(name: str, hint: Any) -> Any:

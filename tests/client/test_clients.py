@@ -1,5 +1,6 @@
 """Both clients do what the library does, for their own organization alone, and fail as it does."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -8,6 +9,9 @@ import pytest
 
 from memoranda.client import OMITTED, UnexpectedAnswer, Unreachable
 from memoranda.client.errors import error_of
+from memoranda.conversations.chats.errors import RevisionConflict
+from memoranda.conversations.chats.live.models import TextDelta
+from memoranda.conversations.chats.models import AgentTurn
 from memoranda.conversations.models import Message
 from memoranda.files.body import hash_of
 from memoranda.files.errors import FileChanged
@@ -58,9 +62,9 @@ async def test_what_is_left_out_of_a_change_stays_and_null_empties(desk: Desk) -
 
 async def test_errors_are_those_that_the_library_raises(desk: Desk) -> None:
     mine, client = desk.mine, desk.mine.client
-    kept = await mine(client.memories.remember, "Tea is at four.", attribute="tea")
+    kept = await mine(client.memories.remember, "Tea is at four.", attribute="preference.tea")
     with pytest.raises(DuplicateMemory) as known:
-        await mine(client.memories.remember, "Tea is at four.", attribute="tea")
+        await mine(client.memories.remember, "Tea is at four.", attribute="preference.tea")
     assert known.value.details["memory_id"] == str(kept.id)
     with pytest.raises(SecretFound) as secret:
         await mine(client.memories.remember, "AKIA" + "Q3EGRIJK7LMNOP2X"[:16])
@@ -111,7 +115,7 @@ async def test_memories_go_out_line_by_line_and_come_in_as_a_file(desk: Desk) ->
     text = "One line\u2028that others\x85break\x0bup, and a 茶."
     await mine(mine.client.memories.remember, text)
     lines = await mine.all(mine.client.memories.export, history=True)
-    assert len(lines) == 2
+    assert [json.loads(line).get("text") for line in lines] == [None, text, text]
     whole = "".join(f"{line}\n" for line in lines).encode()
     report = await theirs(theirs.client.memories.take_in, whole)
     assert report.dry_run is False
@@ -150,10 +154,37 @@ async def test_a_conversation_is_saved_and_loaded_as_it_was_said(desk: Desk) -> 
         await desk.theirs(desk.theirs.client.conversations.load, saved.id)
 
 
+async def test_a_chat_is_answered_step_by_step_and_a_message_is_sent_once(desk: Desk) -> None:
+    mine, client, network = desk.mine, desk.mine.client, desk.mine.network
+    chat = await mine(client.chats.create, user_id=desk.acme.anna.id, title="Tea")
+    network.faults = [lost]
+    sent = await mine(client.chats.send, chat.id, "When is tea?", client_message_id="m1")
+    again = await mine(client.chats.send, chat.id, "When is tea?", client_message_id="m1")
+    assert again.message == sent.message
+    run = sent.run.id
+    await mine(client.chat_runs.pick_up, run)
+    begun = await mine(client.chat_runs.prepare, run)
+    heard = await mine(client.chat_runs.tell, run, events=[TextDelta(text="At four.")], after=2)
+    turn = AgentTurn(
+        messages=[*begun.request(), Message(role="assistant", content="At four.")],
+        fence=begun.loaded.fence,
+    )
+    ended = await mine(client.chat_runs.answer, run, "At four.", turns=[turn])
+    assert (ended.answer.content, heard.stop) == ("At four.", False)
+    thread = await mine(client.chats.thread, chat.id)
+    assert [each.content for each in thread.messages] == ["When is tea?", "At four."]
+    events = await mine(client.chat_runs.events, run)
+    assert "At four." in {each.data.get("text") for each in events.items}
+    with pytest.raises(RevisionConflict):
+        await mine(client.chats.regenerate, chat.id, 0)
+    with pytest.raises(NotFound):
+        await desk.theirs(desk.theirs.client.chats.thread, chat.id)
+
+
 async def test_names_with_any_letters_reach_their_route(desk: Desk) -> None:
     mine, client = desk.mine, desk.mine.client
-    named = await mine(client.users.create, "Ada", external_id="a/b?c=d#ä %2F")
-    assert await mine(client.users.get, "a/b?c=d#ä %2F") == named
+    named = await mine(client.users.create, "Ada", external_id="a?b=c#ä %2F;")
+    assert await mine(client.users.get, "a?b=c#ä %2F;") == named
 
 
 async def test_only_what_was_surely_not_done_is_asked_again(desk: Desk) -> None:

@@ -66,7 +66,7 @@ def test_what_a_class_of_the_library_by_a_user_is_called_does_not_matter() -> No
         SecretFound("That looks like a key.", field="text", secret="a key", line=2),
         PolicyRejected.because([(("sources", 0, "limit"), "Too many."), ((), "No policy.")]),
         RequiredContextSourceError.because({"memory": "timeout", "dossier": "failed"}),
-        Conflict("It moved on.", status="gone", detail="hidden", message="kept"),
+        Conflict("It moved on.", status="gone", detail="hidden", kept=True),
     ],
     ids=lambda error: error.code,
 )

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from memoranda.client import AsyncClient, Client
+from memoranda.conversations.chats.live.models import RunEnd, RunEvent, RunEventType, TextDelta
 from memoranda.runs.events.models import Event, Mark
 from memoranda.words.errors import NotFound, Unauthenticated
 from tests.surfaces.http.live import live_server
@@ -24,10 +25,10 @@ class Torn(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = self._parts
         async for part in self._body:
+            left -= 1
+            yield part if left else part[: len(part) // 2]
             if not left:
                 raise httpx.ReadError("The connection broke.")
-            left -= 1
-            yield part[: len(part) // 2] if not left else part
 
     async def aclose(self) -> None:
         await self._body.aclose()
@@ -42,7 +43,7 @@ class Tearing(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         response = await self._under.handle_async_request(request)
-        if request.url.path != "/v1/events":
+        if "event-stream" not in response.headers.get("content-type", ""):
             return response
         self.came_back_with.append(request.headers.get("last-event-id"))
         body = Torn(response.stream, 2 + len(self.came_back_with) % 3)
@@ -77,6 +78,27 @@ async def test_a_stream_that_breaks_goes_on_after_the_last_that_was_told(databas
         assert None not in network.came_back_with[1:]
 
 
+async def test_a_run_is_followed_to_its_end_whatever_breaks(database_url: str) -> None:
+    async with served(database_url) as house:
+        network = Tearing()
+        async with AsyncClient(house.url, house.key, transport=network) as client:
+            client.events.asking._sleep = soon
+            user = await client.users.create("Ada")
+            chat = await client.chats.create(user_id=user.id)
+            run = (await client.chats.send(chat.id, "Count to five.")).run.id
+            await client.chat_runs.pick_up(run)
+            await client.chat_runs.prepare(run)
+            await client.chat_runs.tell(run, events=[TextDelta(text=str(n)) for n in range(1, 6)])
+            await client.chat_runs.answer(run, "12345")
+            told = [each async for each in client.chat_runs.follow(run, after=0)]
+        events = [each for each in told if isinstance(each, RunEvent)]
+        assert [each.sequence for each in events] == list(range(1, len(events) + 1))
+        said = [each.data["text"] for each in events if each.type is RunEventType.TEXT]
+        assert "".join(said) == "12345"
+        assert told[len(events) :] == [RunEnd(sequence=len(events), status="completed")]
+        assert len(network.came_back_with) > 2
+
+
 async def test_what_there_is_is_told_and_ends_where_nobody_wants_to_follow(
     database_url: str,
 ) -> None:
@@ -101,8 +123,8 @@ def served_url(sqlite_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def test_a_script_in_another_process_does_a_days_work_over_a_socket(served_url: Any) -> None:
     with Client(served_url.url, served_url.key) as memoranda:
         assert memoranda.health.alive().status == "ok"
-        kept = memoranda.memories.remember("Tea is at four.", attribute="tea")
-        memoranda.memories.remember("Tea is at five.", attribute="tea")
+        kept = memoranda.memories.remember("Tea is at four.", attribute="preference.tea")
+        memoranda.memories.remember("Tea is at five.", attribute="preference.tea")
         assert [each.text for each in memoranda.memories.history(kept.id).items] == [
             "Tea is at four.",
             "Tea is at five.",

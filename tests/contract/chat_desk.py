@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from memoranda.access.models import Principal
 from memoranda.conversations.chats.models import (
     AgentTurn,
@@ -21,9 +23,16 @@ from memoranda.conversations.service import Conversations
 from memoranda.conversations.wire.capabilities import CAPABILITIES
 from memoranda.conversations.wire.requests import build_request
 from memoranda.conversations.wire.valid import check_request
-from memoranda.storage import Storage
+from memoranda.storage import Storage, Transaction
+from memoranda.storage.tables import METADATA
 from tests.contract.tenants import Tenant
 
+BESIDE = ("conversation", "workflow_generations", "runs", "run_changes", "events", "event_counters")
+WRITTEN = [
+    table
+    for name, table in METADATA.tables.items()
+    if name.startswith(("chat", *BESIDE, "activities"))
+]
 SYSTEM = Message(role="system", content="You know ships.")
 
 
@@ -43,6 +52,11 @@ def assert_sendable(messages: list[Message]) -> None:
     """Every provider takes a request of these messages."""
     for provider in CAPABILITIES:
         assert check_request(provider, build_request(provider, messages)) == []
+
+
+def rows_of(tx: Transaction) -> dict[str, list[Any]]:
+    """Every row of the organization that a verb of chats may write, by table."""
+    return {table.name: tx.all(select(*table.c).order_by(*table.primary_key)) for table in WRITTEN}
 
 
 @dataclass
@@ -117,6 +131,10 @@ class Desk:
         return await self.chats.switch(
             self.who, self.id, message_id, expected_revision=await self.revision()
         )
+
+    async def rows(self) -> dict[str, list[Any]]:
+        """Every row that a verb of chats may write."""
+        return await self.storage.read(self.who.organization_id, rows_of)
 
     async def shown(self) -> list[str]:
         """What the path says."""

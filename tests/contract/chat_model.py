@@ -104,8 +104,10 @@ class ChatModel:
     notes: Notes = field(default_factory=Notes)
     sent: dict[str, UUID] = field(default_factory=dict)
     """The message of each client's id."""
-    disturbed: bool = False
-    """Whether an agent's conversation was compacted or cleared, so that a move may be impossible."""
+    touched: dict[UUID, int] = field(default_factory=dict)
+    """How often each agent's conversation was compacted or cleared, which no move goes back behind."""
+    began: dict[UUID, dict[UUID, int]] = field(default_factory=dict)
+    """For each run, how often that had been when it began with each of its agents."""
 
     def path(self, leaf: UUID | None) -> list[Node]:
         found = []
@@ -155,10 +157,26 @@ class ChatModel:
         runs = [node.run_id for node in self.shown if node.run_id is not None]
         return next((run for run in reversed(runs) if agent_id in self.saved.get(run, {})), None)
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether a move may be impossible."""
+        return any(self.touched.values())
+
+    def is_behind(self, leaf: UUID | None) -> bool:
+        """Whether the way to that message leaves a run that began before a compaction or clearing."""
+        there = {node.id for node in self.path(leaf)}
+        left = [node.run_id for node in self.shown if node.id not in there]
+        return any(
+            count != self.touched.get(agent, 0)
+            for run in left
+            if run is not None
+            for agent, count in self.began.get(run, {}).items()
+        )
+
     def forget(self) -> None:
         """Everything was cleared away."""
         self.nodes, self.leaf, self.live, self.saved, self.sent = {}, None, None, {}, {}
-        self.notes, self.disturbed = Notes(), False
+        self.notes, self.touched, self.began = Notes(), {}, {}
 
 
 def texts(messages: Sequence[Message]) -> list[Any]:

@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from memoranda.access.models import Principal
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.live.models import TextDelta
-from memoranda.conversations.chats.live.service import LiveRuns
 from memoranda.conversations.chats.models import AgentTurn, Answered, Chat, ChatRun
 from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.models import Message

@@ -296,6 +296,16 @@ async def test_what_no_database_holds_is_refused_by_its_field(
             else pytest.raises(Exception, match="application")
         ):
             await make(sessions, acme.owner, name)
+    odd_name = named("a\0")
+    for asked in (
+        sessions.find(acme.owner, odd_name),
+        sessions.page(acme.owner, "app", person="\0"),
+        sessions.state(acme.owner, "app", "\ud83d"),
+        sessions.append(acme.owner, odd_name, event("e"), States(), seen=Seen(0, 0)),
+        sessions.delete(acme.owner, odd_name),
+    ):
+        with pytest.raises(Invalid):
+            await asked
     await make(sessions, acme.owner, named())
     # A state takes every text that JSON has.
     odd = States(session={"nul\0": "\ud83d"})

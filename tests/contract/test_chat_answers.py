@@ -1,7 +1,5 @@
 """What runs of a chat promise to the host that answers with them: prepared from what is known, ended once, nothing lost."""
 
-from typing import Any
-
 import pytest
 
 from memoranda.conversations.calls import results_of
@@ -16,17 +14,12 @@ from memoranda.runs.service import Runs
 from memoranda.storage import Storage
 from memoranda.words.errors import Conflict, Invalid, NotFound, Refused
 from tests.contract.chat_desk import SYSTEM, Desk, assert_sendable, says
-from tests.contract.copied_rows import rows_of
 from tests.contract.tenants import Tenant
 
 
 @pytest.fixture
 async def desk(storage: Storage, acme: Tenant) -> Desk:
     return await Desk.of(storage, acme)
-
-
-async def everything(desk: Desk) -> Any:
-    return await desk.storage.read(desk.who.organization_id, rows_of)
 
 
 async def test_an_answer_goes_below_what_it_answers_and_ends_the_run(
@@ -60,7 +53,7 @@ async def test_a_run_is_picked_up_once(desk: Desk) -> None:
 
 async def test_a_run_that_nobody_picked_up_is_neither_prepared_nor_answered(desk: Desk) -> None:
     sent = await desk.ask("q")
-    before = await everything(desk)
+    before = await desk.rows()
     for attempt in (
         desk.chats.prepare(desk.who, sent.run.id),
         desk.chats.answer(desk.who, sent.run.id, "a"),
@@ -70,7 +63,7 @@ async def test_a_run_that_nobody_picked_up_is_neither_prepared_nor_answered(desk
         with pytest.raises(Conflict) as refused:
             await attempt
         assert refused.value.details["status"] == "queued"
-    assert await everything(desk) == before
+    assert await desk.rows() == before
 
 
 async def test_nothing_comes_of_a_run_that_has_ended(desk: Desk) -> None:
@@ -78,7 +71,7 @@ async def test_nothing_comes_of_a_run_that_has_ended(desk: Desk) -> None:
     prepared = await desk.begin(sent.run)
     turn = desk.turn(prepared, "a")
     await desk.chats.answer(desk.who, sent.run.id, "a", [turn])
-    before = await everything(desk)
+    before = await desk.rows()
     for attempt in (
         desk.chats.pick_up(desk.who, sent.run.id),
         desk.chats.prepare(desk.who, sent.run.id),
@@ -89,7 +82,7 @@ async def test_nothing_comes_of_a_run_that_has_ended(desk: Desk) -> None:
         with pytest.raises(RunEnded) as refused:
             await attempt
         assert refused.value.details["status"] == "completed"
-    assert await everything(desk) == before
+    assert await desk.rows() == before
 
 
 async def test_the_run_among_runs_is_changed_by_its_chat_alone(
@@ -205,7 +198,7 @@ async def test_of_an_answer_everything_is_saved_or_nothing(desk: Desk, acme: Ten
     turns = [desk.turn(await desk.begin(sent.run, each), "a", each) for each in (scout, clerk)]
     late = turns[1].model_copy(update={"fence": 7})
     stranger = desk.turn(await desk.begin(sent.run, scout), "a")
-    before = await everything(desk)
+    before = await desk.rows()
     for wrong, error in (
         ([turns[0], late], LateSave),
         ([turns[0], stranger], Conflict),
@@ -213,7 +206,7 @@ async def test_of_an_answer_everything_is_saved_or_nothing(desk: Desk, acme: Ten
     ):
         with pytest.raises(error):
             await desk.chats.answer(desk.who, sent.run.id, "a", wrong)
-        assert await everything(desk) == before
+        assert await desk.rows() == before
     await desk.chats.answer(desk.who, sent.run.id, "a", turns)
     await desk.assert_known(scout, clerk)
 

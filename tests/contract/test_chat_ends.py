@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from memoranda.app import Memoranda
+from memoranda.conversations.chats.live.models import TextDelta
 from memoranda.conversations.errors import LateSave, OlderGeneration
 from memoranda.conversations.models import ConversationKey
 from memoranda.runs.service import Runs
@@ -178,37 +179,36 @@ async def test_a_chat_whose_workflow_was_reset_can_be_deleted_too(
 # --- no word is left --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["delete", "purge", "purge workflow", "erase user"])
 async def test_no_word_is_left_of_a_chat_that_is_gone_for_good(
-    database_url: str, scanner: Scanner, way: str
+    database_url: str, scanner: Scanner
 ) -> None:
     async with Memoranda.open(database_url) as memoranda:
         acme = await new_tenant(memoranda.storage)
+        chats, resets = memoranda.chats, memoranda.conversations.resets
         gone, stays = Told(1), Told(2)
-        desk = await Desk.of(memoranda.storage, acme, title=gone.text())
-        other = await Desk.of(memoranda.storage, acme, user_id=acme.ben.id)
-        await whole_life(desk, gone, None)
-        await whole_life(other, stays, None)
+        deleted, purged, workflow = [
+            await Desk.of(memoranda.storage, acme, user_id=acme.owner.user_id, title=gone.text())
+            for _ in range(3)
+        ]
+        annas = await Desk.of(memoranda.storage, acme, title=gone.text())
+        for desk in (deleted, purged, workflow):
+            await desk.exchange(gone.text(), gone.text())
+            await desk.chats.fail(desk.who, (await desk.regenerate()).run.id, gone.text())
+        await whole_life(annas, gone, None)
+        bens = await Desk.of(memoranda.storage, acme, user_id=acme.ben.id, title=stays.text())
+        await bens.exchange(stays.text(), stays.text())
         await memoranda.worker.drain()
         assert scanner.found(gone.traces)
-        resets, workflow = memoranda.conversations.resets, desk.chat.workflow_id
-        (made,) = (await memoranda.conversations.of_workflow(acme.owner, workflow)).items
-        if way == "delete":
-            await memoranda.chats.delete(acme.owner, desk.id)
-            await memoranda.storage.scrub()
-        elif way == "purge":
-            await resets.purge(acme.owner, made.id)
-        elif way == "purge workflow":
-            await resets.purge_workflow(acme.owner, workflow)
-        else:
-            await memoranda.removal.erase_user(acme.owner, acme.anna.id)
-        await memoranda.worker.drain()
-        await memoranda.storage.scrub()
+        await chats.delete(acme.owner, deleted.id)
+        (made,) = (
+            await memoranda.conversations.of_workflow(acme.owner, purged.chat.workflow_id)
+        ).items
+        await resets.purge(acme.owner, made.id)
+        await resets.purge_workflow(acme.owner, workflow.chat.workflow_id)
+        await memoranda.removal.erase_user(acme.owner, acme.anna.id)
         assert scanner.found(gone.traces) == {}
         assert scanner.found({each for each in stays.traces if isinstance(each, str)})
-        with pytest.raises(NotFound):
-            await memoranda.chats.get(acme.owner, desk.id)
-        await memoranda.chats.get(acme.owner, other.id)
+        assert [each.id for each in (await chats.page(acme.owner)).items] == [bens.id]
 
 
 async def test_a_purge_of_what_is_not_the_chats_leaves_the_chat(desk: Desk, acme: Tenant) -> None:
@@ -225,17 +225,22 @@ async def test_an_erasure_finds_the_chats_that_quote_what_it_takes(
     acme = await new_tenant(memoranda.storage)
     quote = "we never ship on fridays"
     where = {}
-    for place in ("message", "left branch", "note", "nowhere"):
-        desk = where[place] = await Desk.of(memoranda.storage, acme)
+    for place in ("message", "left branch", "note", "live run", "title", "nowhere"):
+        title = quote if place == "title" else None
+        desk = where[place] = await Desk.of(memoranda.storage, acme, title=title)
         await desk.exchange("q", "a")
     await where["message"].exchange("hm?", f"As said, {quote.upper()}.")
     await where["left branch"].exchange("hm?", quote)
     await where["left branch"].regenerate()
     await where["note"].chats.notes.add(acme.owner, where["note"].id, "k", f"He says {quote}")
+    run = (await where["live run"].ask("hm?")).run
+    await where["live run"].chats.pick_up(acme.owner, run.id)
+    told = [TextDelta(text=quote[:9]), TextDelta(text=quote[9:])]
+    await where["live run"].chats.live.emit(acme.owner, run.id, told)
     memory = await memoranda.memories.remember(acme.owner, quote)
     erased = await memoranda.removal.erase(acme.owner, memory.id)
     assert erased.quoted_in_chats == [
-        where[place].id for place in ("note", "left branch", "message")
+        where[place].id for place in ("title", "live run", "note", "left branch", "message")
     ]
 
 

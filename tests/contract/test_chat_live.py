@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from memoranda.conversations.chats.errors import RunEnded
+from memoranda.conversations.chats.following.ears import Ears
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.live import store
 from memoranda.conversations.chats.live.folding import folded
-from memoranda.conversations.chats.live.following import Ears
 from memoranda.conversations.chats.live.models import (
     NewEvent,
     RunEnd,
@@ -20,7 +21,6 @@ from memoranda.conversations.chats.live.models import (
     ToolFinished,
     ToolStarted,
 )
-from memoranda.conversations.chats.live.service import LiveRuns
 from memoranda.conversations.chats.models import AgentTurn, ChatRun, ChatRunStatus
 from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.endings import NOT_RUN, UNANSWERED
@@ -280,7 +280,7 @@ async def test_a_run_tells_no_more_than_it_may_and_a_refusal_leaves_nothing(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = await room.running()
-    monkeypatch.setattr("memoranda.conversations.chats.live.telling.MOST_BYTES", 100)
+    monkeypatch.setattr("memoranda.conversations.chats.live.telling.MOST_BYTES", 180)
     await room.tell(run, "x" * 40)
     with pytest.raises(OverLimit):
         await room.tell(run, "y", "y" * 60)

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
+    invariant,
     rule,
     run_state_machine_as_test,
 )
@@ -48,6 +50,10 @@ PARTIAL = st.sampled_from(["open", "stopped", "thinking", "mid call", "plain"])
 PROVIDER = st.sampled_from(PROVIDERS)
 AGENTS = st.sampled_from([(0,), (0,), (1,), (0, 1)])
 PLACE = st.integers(0, 9)
+STALE = st.sampled_from([False] * 5 + [True])
+BUSY = st.sampled_from([False] * 5 + [True])
+AFTER = st.none() | st.tuples(AGENTS, WHOLE, PROVIDER)
+TAKEN = st.sampled_from(["clear chat", "reset", *["compact"] * 4, *["clear conversation"] * 2])
 NOBODY: Final = UUID(int=0)
 MAY_BE_IMPOSSIBLE: Final = {"cannot_rewind", "branch_unavailable"}
 REFUSALS: Final = MAY_BE_IMPOSSIBLE | {
@@ -97,8 +103,17 @@ def moves() -> st.SearchStrategy[Any]:
     )
 
 
+def meanwhile() -> st.SearchStrategy[Any]:
+    """Anything that ends a run."""
+    return st.one_of(
+        st.tuples(st.just("answer"), WHOLE, PROVIDER),
+        st.tuples(st.just("answer"), PARTIAL, PROVIDER, st.just(True)),
+        st.tuples(st.just("fail")),
+    )
+
+
 def anything() -> st.SearchStrategy[Any]:
-    """Anything that may be done at the same time as a move."""
+    """Anything that may be done at that time."""
     return st.one_of(
         moves(),
         st.tuples(st.just("answer"), WHOLE, PROVIDER),
@@ -128,101 +143,155 @@ class ChatMachine(RuleBasedStateMachine):
         self.ended = self.lenient = False
         self.number = 0
 
+    @initialize(turns=st.lists(st.tuples(AGENTS, WHOLE, PROVIDER), min_size=1, max_size=3))
+    def begin(self, turns: list[Any]) -> None:
+        for turn in turns:
+            self.turn(*turn)
+
     # --- what a person does -------------------------------------------------------------------
 
-    @rule()
-    def send(self) -> None:
-        self.do(("send",))
-
-    @rule(which=PLACE)
-    def send_again(self, which: int) -> None:
-        self.do(("send again", which))
-
-    @rule(which=PLACE, stale=st.sampled_from([False, False, False, True]))
-    def edit(self, which: int, stale: bool) -> None:
+    @rule(which=PLACE, stale=STALE, busy=BUSY, then=AFTER)
+    def edit(self, which: int, stale: bool, busy: bool, then: Any) -> None:
+        self.stand(busy=busy)
         self.do(("edit", which, stale))
+        self.go_on(then)
 
-    @rule(stale=st.sampled_from([False, False, False, True]))
-    def regenerate(self, stale: bool) -> None:
+    @rule(stale=STALE, busy=BUSY, then=AFTER)
+    def regenerate(self, stale: bool, busy: bool, then: Any) -> None:
+        self.stand(busy=busy)
         self.do(("regenerate", stale))
+        self.go_on(then)
 
-    @rule(which=PLACE, stale=st.sampled_from([False, False, False, True]))
-    def switch(self, which: int, stale: bool) -> None:
+    @rule(which=PLACE, stale=STALE, busy=BUSY, then=AFTER)
+    def switch(self, which: int, stale: bool, busy: bool, then: Any) -> None:
+        self.stand(busy=busy)
         self.do(("switch", which, stale))
+        self.go_on(then)
 
     @rule(which=PLACE)
     def switch_back_and_forth(self, which: int) -> None:
+        self.stand(busy=False)
         before = self.model.leaf
         self.do(("switch", which))
         if before in self.model.nodes:
             self.do(("switch to", before))
 
-    @rule(key=st.integers(0, 2))
-    def leave_a_note(self, key: int) -> None:
+    @rule(which=PLACE, key=st.integers(0, 2), busy=BUSY)
+    def say_again_and_note(self, which: int, key: int, busy: bool) -> None:
+        """What comes twice is answered once, and what happens meanwhile is noted."""
+        self.stand(busy=busy)
+        self.do(("send again", which))
         self.do(("note", key))
 
-    @rule(
-        how=st.sampled_from(["clear chat", "reset", *["compact"] * 4, *["clear conversation"] * 2]),
-        agent=st.integers(0, 1),
-    )
-    def take_away(self, how: str, agent: int) -> None:
+    @rule(how=TAKEN, agent=st.integers(0, 1), busy=BUSY)
+    def take_away(self, how: str, agent: int, busy: bool) -> None:
+        self.stand(busy=busy)
         self.do((how,) if how in {"clear chat", "reset"} else (how, agent))
         if self.ended:
             for verb in (("send",), ("edit", 0), ("regenerate",), ("switch", 0)):
                 self.do(verb)
             self.do(("clear chat",))
 
+    @rule(
+        how=st.sampled_from(["compact", "clear conversation"]),
+        agent=st.integers(0, 1),
+        which=st.sampled_from([0, 0, 1, 2, 3, 4]),
+    )
+    def go_back_behind(self, how: str, agent: int, which: int) -> None:
+        """What was compacted or cleared since can't be what it was."""
+        self.stand(busy=False)
+        self.do((how, agent))
+        self.do(("edit", which))
+        self.end()
+        self.do(("switch", which))
+
     # --- what a host does ---------------------------------------------------------------------
 
     @rule(agents=AGENTS, shape=WHOLE, provider=PROVIDER)
     def turn(self, agents: tuple[int, ...], shape: str, provider: str | None) -> None:
-        if self.model.live is None:
-            self.do(("send",))
         self.work(agents)
         self.do(("answer", shape, provider))
+        self.end()
 
     @rule(agents=AGENTS)
     def work(self, agents: tuple[int, ...]) -> None:
+        """A run is begun, where there is none, and its agents are prepared."""
+        if self.model.live is None:
+            self.do(("send",))
         self.do(("pick up",))
         for agent in agents:
             self.do(("prepare", agent))
 
-    @rule(shape=WHOLE, provider=PROVIDER)
-    def answer(self, shape: str, provider: str | None) -> None:
-        self.do(("answer", shape, provider))
+    @rule(agents=AGENTS, how=st.sampled_from(["fail", "stop", "stop unread"]))
+    def come_to_nothing(self, agents: tuple[int, ...], how: str) -> None:
+        if how == "stop unread":
+            self.stand(busy=False)
+            self.do(("send",))
+            self.do(("stop",))
+            return
+        self.work(agents)
+        self.do((how,))
 
-    @rule()
-    def fail(self) -> None:
-        self.do(("fail",))
-
-    @rule(shape=PARTIAL, provider=PROVIDER)
-    def stop(self, shape: str, provider: str | None) -> None:
+    @rule(agents=AGENTS, shape=PARTIAL, provider=PROVIDER)
+    def stop(self, agents: tuple[int, ...], shape: str, provider: str | None) -> None:
+        self.work(agents)
         self.do(("stop",))
         self.do(("answer", shape, provider, True))
 
-    @rule()
-    def drop(self) -> None:
+    @rule(agents=AGENTS)
+    def drop(self, agents: tuple[int, ...]) -> None:
         """The host dies and another one comes, which knows nothing but what is stored."""
+        self.work(agents)
         self.chats, self.prepared = Chats(self.storage), {}
-        self.do(("pick up",))
+        for agent in agents[:1]:
+            self.do(("prepare", agent))
 
     @rule(
         verb=st.one_of(moves(), st.tuples(st.just("answer"), WHOLE, PROVIDER)),
-        steps=st.integers(0, 4),
+        agents=AGENTS,
+        steps=st.integers(0, 40),
     )
-    def crash(self, verb: tuple[Any, ...], steps: int) -> None:
+    def crash(self, verb: tuple[Any, ...], agents: tuple[int, ...], steps: int) -> None:
+        if verb[0] == "answer":
+            self.work(agents)
+        else:
+            self.stand(busy=False)
         self.run(self._crash(verb, steps))
-        self.run(self._check())
 
-    @rule(first=moves(), second=anything())
-    def together(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+    @rule(first=moves(), second=moves())
+    def move_together(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+        """Of two who move at once, the second is told of the first."""
+        self.stand(busy=False)
         self.run(self._together(first, second))
-        self.run(self._check())
+
+    @rule(agents=AGENTS, first=meanwhile(), second=anything())
+    def together(self, agents: tuple[int, ...], first: Any, second: Any) -> None:
+        self.work(agents)
+        self.run(self._together(first, second))
+
+    def stand(self, *, busy: bool) -> None:
+        """Let a run be live, or none."""
+        if busy and self.model.live is None:
+            self.do(("send",))
+        if not busy:
+            self.end()
+
+    def end(self) -> None:
+        if self.model.live is not None:
+            self.do(("fail",))
+
+    def go_on(self, then: Any) -> None:
+        """Let what was begun be answered, if anybody does."""
+        if then is not None and self.model.live is not None and self.status == "queued":
+            self.turn(*then)
 
     # --- how it is done ----------------------------------------------------------------------
 
     def do(self, asked: tuple[Any, ...]) -> None:
         self.run(self._do(asked))
+
+    @invariant()
+    def what_is_stored_is_what_is_shown(self) -> None:
         self.run(self._check())
 
     def _ask(self, asked: tuple[Any, ...]) -> Ask | None:
@@ -235,7 +304,8 @@ class ChatMachine(RuleBasedStateMachine):
         ask = self._ask(asked)
         if ask is None:
             return
-        before = await self._picture()
+        known = ask.reasons | (MAY_BE_IMPOSSIBLE if ask.may_be_impossible else set())
+        before = await self._picture() if known else {}
         done, refused = None, None
         try:
             done = await ask.verb()
@@ -246,9 +316,8 @@ class ChatMachine(RuleBasedStateMachine):
             assert not ask.reasons, (asked, ask.reasons)
             await ask.follows(done)
             return
-        assert same(before, await self._picture()) == {}
-        known = ask.reasons | (MAY_BE_IMPOSSIBLE if ask.may_be_impossible else set())
         assert refused.code in known, (asked, refused.code, refused.message, known)
+        assert same(before, await self._picture()) == {}
 
     async def _together(self, *verbs: tuple[Any, ...]) -> None:
         """Both at once: in whatever order, it is as if one had come after the other."""
@@ -274,8 +343,7 @@ class ChatMachine(RuleBasedStateMachine):
         before = await self._picture()
         known = await self._rows()
         task = asyncio.ensure_future(ask.verb())
-        for _ in range(steps):
-            await asyncio.sleep(0)
+        await asyncio.wait({task}, timeout=steps / 2_000)
         task.cancel()
         with suppress(asyncio.CancelledError, MemorandaError):
             await task
@@ -351,6 +419,8 @@ class ChatMachine(RuleBasedStateMachine):
         reasons = self._reasons(stale=stale)
         if node.role != "user" or node not in self.model.shown:
             reasons.add("not_editable")
+        elif self.model.is_behind(node.parent_id):
+            reasons.add("cannot_rewind")
 
         async def edited(done: Sent) -> None:
             assert done.message.parent_id == node.parent_id
@@ -369,6 +439,8 @@ class ChatMachine(RuleBasedStateMachine):
         asked = [node for node in self.model.shown if node.role == "user"]
         revision = self.model.revision + stale
         reasons = self._reasons(stale=stale) | (set() if asked else {"not_editable"})
+        if asked and self.model.is_behind(asked[-1].parent_id):
+            reasons.add("cannot_rewind")
 
         async def again(done: Sent) -> None:
             assert self.lenient or done.message.id == asked[-1].id
@@ -387,7 +459,9 @@ class ChatMachine(RuleBasedStateMachine):
         return None if node is None else self._ask_switch_to(node.id, stale)
 
     def _ask_switch_to(self, message_id: UUID, stale: bool = False) -> Ask:
-        revision = self.model.revision + stale
+        revision, reasons = self.model.revision + stale, self._reasons(stale=stale)
+        if self.model.is_behind(self.model.newest_below(message_id)):
+            reasons |= MAY_BE_IMPOSSIBLE
 
         async def switched(done: Thread) -> None:
             self.model.leaf = self.model.newest_below(message_id)
@@ -398,7 +472,7 @@ class ChatMachine(RuleBasedStateMachine):
         return Ask(
             lambda: verb(expected_revision=revision),
             switched,
-            self._reasons(stale=stale),
+            reasons,
             may_be_impossible=self.model.disturbed,
         )
 
@@ -428,6 +502,9 @@ class ChatMachine(RuleBasedStateMachine):
             assert all(line in str(last) for line in done.notes)
             assert refusals(done.request(SYSTEM)) == []
             self.prepared[agent_id] = done
+            self.model.began.setdefault(run, {}).setdefault(
+                agent_id, self.model.touched.get(agent_id, 0)
+            )
             self.clouded.discard(agent_id)
             self.cleared.discard(agent_id)
 
@@ -525,7 +602,7 @@ class ChatMachine(RuleBasedStateMachine):
         agent_id = self.agents[agent]
 
         async def cleared(done: Any) -> None:
-            if done is not None or agent_id in self.prepared:
+            if done is not None or any(agent_id in each for each in self.model.began.values()):
                 self.cleared.add(agent_id)
                 self._disturb(agent_id, [])
 
@@ -566,7 +643,7 @@ class ChatMachine(RuleBasedStateMachine):
 
     def _disturb(self, agent_id: UUID, now: list[Message] | None) -> None:
         """An agent's conversation is another one by now; None where only a look tells which."""
-        self.model.disturbed = True
+        self.model.touched[agent_id] = self.model.touched.get(agent_id, 0) + 1
         self.clouded.add(agent_id)
         last = self.model.last_told(agent_id)
         if last is not None:
@@ -644,8 +721,8 @@ def breadth() -> settings:
     """Some of all there is in every run; `--hypothesis-profile explore` goes on for long."""
     explores = settings.get_current_profile_name() == "explore"
     return settings(
-        max_examples=settings.default.max_examples if explores else 12,
-        stateful_step_count=20,
+        max_examples=settings.default.max_examples if explores else 8,
+        stateful_step_count=12,
         phases=tuple(Phase) if explores else (Phase.explicit, Phase.generate),
         suppress_health_check=list(HealthCheck),
     )

@@ -1,11 +1,13 @@
 """What moves in a chat promise: agents know what is shown, what was left comes back as it was, and refusals change nothing."""
 
+from collections.abc import Awaitable
 from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import select
 
+from memoranda.app import Memoranda
 from memoranda.conversations.chats.branches import store as branches
 from memoranda.conversations.chats.errors import (
     BranchUnavailable,
@@ -25,7 +27,6 @@ from memoranda.storage.tables import chat_branch_snapshots
 from memoranda.words.errors import NotFound
 from memoranda.words.ids import new_id
 from tests.contract.chat_desk import SYSTEM, Desk, assert_sendable, says
-from tests.contract.copied_rows import rows_of
 from tests.contract.memory_trail import read
 from tests.contract.talking_house import Scripted, turn
 from tests.contract.tenants import Tenant, new_tenant
@@ -34,10 +35,6 @@ from tests.contract.tenants import Tenant, new_tenant
 @pytest.fixture
 async def desk(storage: Storage, acme: Tenant) -> Desk:
     return await Desk.of(storage, acme)
-
-
-async def everything(desk: Desk) -> Any:
-    return await desk.storage.read(desk.who.organization_id, rows_of)
 
 
 async def message_ids(desk: Desk) -> list[UUID]:
@@ -142,9 +139,9 @@ async def test_however_often_one_goes_to_and_fro_each_branch_is_as_it_was(desk: 
 
 async def test_a_switch_to_what_is_shown_already_changes_nothing(desk: Desk) -> None:
     ids = await talked(desk, 2)
-    before = await everything(desk)
+    before = await desk.rows()
     assert (await desk.switch(ids[0])).chat.active_leaf == ids[-1]
-    assert await everything(desk) == before
+    assert await desk.rows() == before
 
 
 async def test_a_message_that_failed_is_answered_by_regenerating_it(desk: Desk) -> None:
@@ -250,19 +247,38 @@ async def test_another_system_prompt_in_each_run_is_in_nobodys_way(desk: Desk) -
     assert await desk.known() == ["q0", "a0"]
 
 
-async def test_what_a_run_was_given_is_what_it_is_taken_back_to(
-    storage: Storage, acme: Tenant
-) -> None:
-    desk = await Desk.of(storage, acme)
-    desk.chats = Chats(storage, limits=ConversationLimits(result_chars=200))
+async def with_a_long_result(storage: Storage, tenant: Tenant) -> Desk:
+    """A chat with one turn, in which a tool said more than a run is given of it."""
+    desk = await Desk.of(storage, tenant)
+    desk.chats = Chats(storage, limits=ConversationLimits(result_chars=300))
     prepared = await desk.begin((await desk.ask("q0")).run)
     long = [*prepared.request(SYSTEM), *turn(1, size=2_000)[1:]]
     saved = desk.turn(prepared, "").model_copy(update={"messages": long})
     await desk.chats.answer(desk.who, prepared.run.id, "a0", [saved])
+    return desk
+
+
+async def test_where_a_run_saved_nothing_what_is_stored_stays_as_it_is(
+    storage: Storage, acme: Tenant
+) -> None:
+    desk = await with_a_long_result(storage, acme)
+    before = (await desk.loaded()).digest
+    sent = await desk.ask("q1")
+    await desk.begin(sent.run)
+    await desk.chats.fail(desk.who, sent.run.id, "no")
+    await desk.regenerate()
+    assert (await desk.loaded()).digest == before
+
+
+async def test_what_a_run_was_given_is_what_it_is_taken_back_to(
+    storage: Storage, acme: Tenant
+) -> None:
+    desk = await with_a_long_result(storage, acme)
     done = await desk.exchange("q1", "a1")  # was given the result cut to its limit, and saved that
     shorter = (await desk.loaded()).messages
-    await desk.regenerate()
+    again = await desk.regenerate()
     assert (await desk.loaded()).messages == shorter[:-2]
+    await desk.chats.fail(desk.who, again.run.id, "no")
     await desk.switch(answer_of(done))
     assert (await desk.loaded()).messages == shorter
 
@@ -307,12 +323,32 @@ async def test_what_was_left_is_in_no_load_list_or_past(desk: Desk) -> None:
     assert await desk.known() == ["q0", "a0", "q1 anew", "a1 anew", "q2", "a2"]
 
 
+async def test_what_was_left_is_found_by_no_search_until_somebody_comes_back(
+    database_url: str,
+) -> None:
+    async with Memoranda.open(database_url) as memoranda:
+        desk = await Desk.of(memoranda.storage, await new_tenant(memoranda.storage))
+        done = await desk.exchange("When do we ship?", "The marmalade leaves on friday.")
+
+        async def found() -> bool:
+            await memoranda.worker.drain()
+            answer = await memoranda.conversation_search.search(desk.who, "marmalade")
+            return "marmalade leaves" in repr(answer.results)
+
+        assert await found()
+        again = await desk.regenerate()
+        assert not await found()
+        await desk.chats.fail(desk.who, again.run.id, "no")
+        await desk.switch(answer_of(done))
+        assert await found()
+
+
 # --- refusals ---------------------------------------------------------------------------------
 
 
 async def test_whoever_saw_an_older_revision_moves_nothing(desk: Desk) -> None:
     ids = await talked(desk, 2)
-    before = await everything(desk)
+    before = await desk.rows()
     for expected in (0, 3, 99):
         for attempt in (
             desk.chats.edit(desk.who, desk.id, ids[0], "x", expected_revision=expected),
@@ -322,30 +358,30 @@ async def test_whoever_saw_an_older_revision_moves_nothing(desk: Desk) -> None:
             with pytest.raises(RevisionConflict) as refused:
                 await attempt
             assert refused.value.details == {"revision": 4}
-    assert await everything(desk) == before
+    assert await desk.rows() == before
 
 
 async def test_while_a_run_is_live_nobody_moves(desk: Desk) -> None:
     ids = await talked(desk, 1)
     await desk.ask("q1")
-    before = await everything(desk)
+    before = await desk.rows()
     for attempt in (desk.edit(ids[0], "x"), desk.regenerate(), desk.switch(ids[0])):
         with pytest.raises(RunInProgress):
             await attempt
-    assert await everything(desk) == before
+    assert await desk.rows() == before
 
 
 async def test_only_what_a_person_said_and_is_shown_is_edited(desk: Desk) -> None:
     ids = await talked(desk, 2)
     await desk.reply((await desk.edit(ids[2], "q1 anew")).run, "a1 anew")
-    before = await everything(desk)
+    before = await desk.rows()
     for not_shown_or_answer in (ids[1], ids[2], ids[3]):
         with pytest.raises(NotEditable):
             await desk.edit(not_shown_or_answer, "x")
     for attempt in (desk.edit(new_id(), "x"), desk.switch(new_id())):
         with pytest.raises(NotFound):
             await attempt
-    assert await everything(desk) == before
+    assert await desk.rows() == before
 
 
 async def test_where_nothing_was_said_nothing_is_answered_anew(desk: Desk) -> None:
@@ -370,15 +406,18 @@ async def test_what_can_not_be_what_it_was_is_not_taken_back(desk: Desk, what: s
         await desk.talks.clear(desk.who, key)
     else:
         await desk.talks.save(desk.who, key, [says("something else")], fence=loaded.fence)
-    before = await everything(desk)
+    before = await desk.rows()
     shown = await message_ids(desk)
-    attempts = [desk.edit(shown[4], "x"), desk.edit(shown[2], "x"), desk.regenerate()]
+    attempts: list[Awaitable[Any]] = [
+        *(desk.edit(shown[at], "x") for at in (2, 4)),
+        desk.regenerate(),
+    ]
     if what != "written over":
-        attempts.append(desk.switch(ids[5]))
+        attempts += [desk.switch(ids[5]), desk.edit(shown[0], "x")]
     for attempt in attempts:
         with pytest.raises(CannotRewind):
             await attempt
-    assert await everything(desk) == before
+    assert await desk.rows() == before
     await desk.exchange("but one can go on", "of course")
 
 
@@ -402,10 +441,10 @@ async def test_the_oldest_branches_go_first_and_can_not_be_shown_again(
     for number in range(1, 4):
         done = await desk.reply((await desk.regenerate()).run, f"a{number}")
         answers.append(answer_of(done))
-    before = await everything(desk)
+    before = await desk.rows()
     with pytest.raises(BranchUnavailable):
         await desk.switch(answers[0])
-    assert await everything(desk) == before
+    assert await desk.rows() == before
     await desk.switch(answers[1])
     await desk.assert_known()
     await desk.switch(answers[2])

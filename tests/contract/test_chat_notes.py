@@ -74,6 +74,7 @@ async def test_a_newer_note_takes_the_place_of_one_that_nobody_was_told(room: Ro
     assert await told_in(room) == ["[Saved twice.]"]
     await note(room, "form", "Saved three times.")
     assert await told_in(room) == ["[Saved three times.]"]
+    assert await standing(room) == [("form", True, True)] * 2
 
 
 async def test_to_prepare_twice_or_another_agent_tells_the_same(room: Room) -> None:

@@ -17,7 +17,6 @@ from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, Refus
 from memoranda.words.ids import new_id
 from tests.contract.chat_desk import Desk
 from tests.contract.conversation_desk import begun
-from tests.contract.copied_rows import rows_of
 from tests.contract.memory_trail import read
 from tests.contract.tenants import Tenant, new_tenant
 
@@ -151,11 +150,11 @@ async def test_the_path_grows_behind_what_is_shown(desk: Desk) -> None:
 async def test_while_a_run_is_live_nothing_else_is_said(desk: Desk, storage: Storage) -> None:
     sent = await desk.ask("first")
     for status in ("queued", "running", "waiting"):
-        before = await storage.read(desk.who.organization_id, rows_of)
+        before = await desk.rows()
         with pytest.raises(RunInProgress) as refused:
             await desk.ask("second")
         assert refused.value.details == {"run_id": str(sent.run.id), "status": status}
-        assert await storage.read(desk.who.organization_id, rows_of) == before
+        assert await desk.rows() == before
         if status == "queued":
             await desk.chats.pick_up(desk.who, sent.run.id)
         elif status == "running":
@@ -170,9 +169,9 @@ async def test_what_is_sent_again_is_answered_with_what_the_first_send_made(
     desk: Desk, storage: Storage
 ) -> None:
     sent = await desk.ask("hello", client_message_id="m1")
-    before = await storage.read(desk.who.organization_id, rows_of)
+    before = await desk.rows()
     assert await desk.ask("hello", client_message_id="m1") == sent
-    assert await storage.read(desk.who.organization_id, rows_of) == before
+    assert await desk.rows() == before
     await desk.reply(sent.run, "hi")
     later = await desk.ask("hello", client_message_id="m1")
     assert later.message == sent.message
@@ -233,7 +232,7 @@ async def test_after_a_reset_a_chat_can_be_read_and_goes_on_once_it_is_cleared(
 ) -> None:
     await desk.exchange("q", "a")
     await desk.talks.resets.reset(desk.who, desk.chat.workflow_id)
-    before = await storage.read(desk.who.organization_id, rows_of)
+    before = await desk.rows()
     thread = await desk.chats.thread(desk.who, desk.id)
     for attempt in (
         desk.ask("late"),
@@ -245,7 +244,7 @@ async def test_after_a_reset_a_chat_can_be_read_and_goes_on_once_it_is_cleared(
             await attempt
         assert refused.value.details["generation"] == 2
     assert await desk.shown() == ["q", "a"]
-    assert await storage.read(desk.who.organization_id, rows_of) == before
+    assert await desk.rows() == before
     cleared = await desk.chats.clear(desk.who, desk.id)
     assert (cleared.generation, cleared.active_leaf) == (2, None)
     await desk.now()

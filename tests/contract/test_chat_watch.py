@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.live.patience import LEFT, QUEUED, SILENT, WAITED, Patience
-from memoranda.conversations.chats.live.service import LiveRuns
 from memoranda.conversations.chats.models import ChatRun, ChatRunStatus
 from memoranda.conversations.chats.service import Chats
 from memoranda.jobs.watching import Watching

@@ -409,9 +409,9 @@ async def test_it_is_due_by_the_window_or_by_its_bytes_and_not_before(talk: Talk
     for number in range(4):
         await talk.append(*turn(20 + number))
     # Old results make room first; what users and assistants said is what is left over.
-    found = await talk.compactions(budget=1_500).compact_if_due(who, id_, window=10**6)
-    assert found.due == "bytes"
-    heavy = found.compaction
+    over = await talk.compactions(budget=1_500).compact_if_due(who, id_, window=10**6)
+    assert over.due == "bytes"
+    heavy = over.compaction
     assert heavy is not None
     assert (heavy.status, heavy.cause) == ("activated", "bytes")
 

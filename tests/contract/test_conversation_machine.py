@@ -290,7 +290,10 @@ class ConversationMachine(RuleBasedStateMachine):
         return f"generation {reset.generation}"
 
     async def _there(self) -> Any:
-        loaded = await self.talks.load(self.who, self.key)
+        try:
+            loaded = await self.talks.load(self.who, self.key)
+        except OlderGeneration:  # the other one of two at once has just reset it
+            return None
         return None if loaded.conversation is None else loaded.conversation.id
 
     async def _said(self) -> list[Message]:

@@ -300,6 +300,17 @@ async def test_what_no_database_holds_is_refused_by_its_field(
             await put(histories, acme.owner, "1", [], [entry])
     with pytest.raises(Invalid):
         await put(histories, acme.owner, "1", [], at=NOON.replace(tzinfo=None))
+    with pytest.raises(Invalid):
+        await put(histories, acme.owner, "1", ["a\0"], line("b"))
+    for asked in (
+        histories.find(acme.owner, "a\0"),
+        histories.page(acme.owner, scope="a\0"),
+        histories.path(acme.owner, "a\0"),
+        histories.entry(acme.owner, "\ud83d"),
+        histories.delete(acme.owner, "a\0", expected_revision="1"),
+    ):
+        with pytest.raises(Invalid):
+            await asked
 
 
 async def test_erasing_a_user_deletes_its_histories_and_no_other(

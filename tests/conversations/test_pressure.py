@@ -49,5 +49,5 @@ def test_earlier_turns_are_due_where_they_keep_the_transcript_over_its_bytes() -
     assert why(TALK, budget=300) == "None"
 
 
-def test_nothing_is_due_where_nothing_can_be_taken() -> None:
-    assert why(TALK[2:], window=10) == "None"
+def test_it_is_due_by_its_size_alone_also_where_nothing_can_be_taken() -> None:
+    assert why(TALK[2:], window=10) == "window"

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from agents import set_tracing_disabled
 from agents.models.multi_provider import MultiProvider
 
 from memoranda.conversations.models import ConversationKey
@@ -18,7 +19,7 @@ def test_the_ten_lines_run_an_agent_that_remembers(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORANDA_EMBEDDER", "none")
-    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    set_tracing_disabled(disabled=True)  # it would be sent to OpenAI
     lines = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)[0]
     assert len([line for line in lines.splitlines() if line.strip()]) <= 11
     model = ScriptedModel(["Noted.", "Rome."] * 2)

@@ -321,6 +321,11 @@ async def test_another_agent_another_user_and_another_organization_have_other_fi
         assert "/memories/anna.md" not in await listed(stranger)
         assert "does not exist" in await refused(stranger, "view", path="/memories/anna.md")
         assert "does not exist" in await refused(stranger, "delete", path="/memories/anna.md")
+    # Of two that have one path, for Anna and for all, the newer is there and the other is not hidden.
+    await said(tool, "create", path="/memories/anna.md", file_text="Of all.")
+    assert "Of all." in await said(annas, "view", path="/memories/anna.md")
+    [older] = [each for each in await listed(annas, "/memories/facts") if each.endswith(".md")]
+    assert "     1\tAnna." in await said(annas, "view", path=older)
     # A name that is taken elsewhere is free here, and nothing is told of the other.
     await said(strangers[3], "create", path="/memories/anna.md", file_text="Another.")
     assert await strangers[3].clear_all_memory() == "All memory cleared"

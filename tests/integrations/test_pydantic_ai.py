@@ -20,12 +20,11 @@ from pydantic_ai.conversation_store import (
 )
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
-    BinaryContent,
+    BinaryImage,
     ImageUrl,
     ModelMessage,
     ModelRequest,
     ModelResponse,
-    RetryPromptPart,
     SystemPromptPart,
     TextPart,
     ThinkingPart,
@@ -57,7 +56,7 @@ MESSAGES: list[ModelMessage] = [
                 [
                     "Was ist das? ",
                     ImageUrl("https://example.com/cat.png"),
-                    BinaryContent(b"\x00\xff\x00", media_type="image/png"),
+                    BinaryImage(b"\x00\xff\x00", media_type="image/png"),
                 ]
             ),
         ],
@@ -75,7 +74,7 @@ MESSAGES: list[ModelMessage] = [
     ),
     ModelRequest(
         parts=[
-            RetryPromptPart("Not JSON.", tool_name="look", tool_call_id="1"),
+            ToolReturnPart("look", "Not JSON.", "1", outcome="retried"),
             ToolReturnPart("look", {"found": ["cat"]}, "2", metadata={"raw": 1}),
         ]
     ),
@@ -100,6 +99,8 @@ async def test_every_kind_of_message_comes_back_equal(memoranda: Memoranda, acme
     assert last is not None
     assert last.messages == MESSAGES[2:]
     assert await store.load("c", scope="mail") is None
+    assert len(await store.list_conversations(scope="web")) == 1
+    assert await store.list_conversations(scope="mail") == []
     assert await store.load("nothing") is None
 
 
@@ -152,6 +153,9 @@ async def test_a_branch_leads_back_and_a_fork_outlives_what_it_came_from(
     await store.save(branched)
     [record] = await store.list_conversations()
     assert record.branches == [entries[-1].id]
+    # A fork that goes takes nothing along that the branch which was left needs.
+    await store.fork("c", at=1, new_conversation_id="gone")
+    await store.delete("gone")
     back = await store.branch("c", from_entry=entries[-1].id, expected_revision=branched.revision)
     assert back.messages == MESSAGES
     fork = await store.fork("c", at=2, new_conversation_id="f")

@@ -55,7 +55,7 @@ async def made(memoranda: Memoranda, acme: Tenant) -> dict[str, Any]:
 
 
 @pytest.fixture
-def store(memoranda: Memoranda, made: dict[str, Any]) -> MemorandaStore:
+async def store(memoranda: Memoranda, made: dict[str, Any]) -> MemorandaStore:
     return MemorandaStore(memoranda, **made)
 
 
@@ -128,7 +128,7 @@ async def test_a_batch_answers_in_its_order_and_reads_before_it_puts(
 async def test_a_wrong_namespace_lets_a_whole_batch_fail(
     store: MemorandaStore, namespace: Any, kind: str
 ) -> None:
-    op = {
+    op: Any = {
         "get": GetOp(namespace, "key"),
         "put": PutOp(namespace, "key", {"changed": True}),
         "search": SearchOp(namespace),
@@ -344,7 +344,7 @@ async def test_a_query_finds_the_nearest_first_and_then_what_has_no_vector(
     found = await store.asearch(("q",), query="Zany Xerxes")
     assert found[0].key == "zebra"
     assert [item.key for item in found][-1] == "bare"
-    scores = [item.score for item in found]
+    scores: list[Any] = [item.score for item in found]
     assert scores[-1] is None
     assert scores[:-1] == sorted(scores[:-1], reverse=True)
     assert await keys(store, "q", query="birds", filter={"kind": "long"}) == ["dogs", "zebra"] or (
@@ -476,6 +476,8 @@ async def test_what_no_store_could_give_back_is_refused_by_name(store: Memoranda
         await store.aput(DOCS, "k" * 501, {})
     with pytest.raises(OverLimit):
         await store.aput(("字" * 400,), "k", {})
+    with pytest.raises(OverLimit):
+        await store.aput(("x" * 99,) * 11, "k", {})
     await store.aput(("字" * 332,), "字" * 166, {"a": 1})
     assert len(await store.asearch(("字" * 332,))) == 1
     for asked in ({"limit": -1}, {"offset": -1}, {"limit": 10_001}):

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from memoranda.conversations.compaction.models import Compaction
 from memoranda.conversations.models import Conversation
 from memoranda.files.models import FileSummary
 from memoranda.instructions.models import FileReport
@@ -46,12 +45,6 @@ class Cleared(Value):
     """The conversation as it is after it was cleared; None where there was none."""
 
     conversation: Conversation | None
-
-
-class MaybeCompacted(Value):
-    """What a compaction did; None where none was due."""
-
-    compaction: Compaction | None
 
 
 class WrittenFile(FileSummary):

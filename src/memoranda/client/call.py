@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, BinaryIO, Final, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Final, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 from uuid import UUID
 
@@ -32,7 +31,13 @@ class Omitted(Enum):
 
 
 OMITTED: Final = Omitted.OMITTED
-NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+
+
+class _Rest:
+    """What is left of an open file: it can be read, and nobody takes it back to the file's own beginning."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read = file.read
 
 
 UNNAMED: Final = "document"
@@ -76,7 +81,7 @@ class File:
         else:
             if self.begin is not None:
                 self.content.seek(self.begin)
-            yield self.content
+            yield self.content if not self.begin else cast("BinaryIO", _Rest(self.content))
 
 
 class Form(NamedTuple):
@@ -100,9 +105,9 @@ class Call(Generic[T]):
     method: str
     path: str
     answer: type[T]
-    at: Mapping[str, object] = NOTHING
-    query: Mapping[str, object] = NOTHING
-    headers: Mapping[str, object] = NOTHING
+    at: Mapping[str, object] = field(default_factory=dict)
+    query: Mapping[str, object] = field(default_factory=dict)
+    headers: Mapping[str, object] = field(default_factory=dict)
     body: Body = None
     repeatable: bool = field(default=False, kw_only=True)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from memoranda.access import roles
 from memoranda.access.rates import models as rates
 from memoranda.conversations import errors as conversations
+from memoranda.conversations.chats import errors as chats
 from memoranda.files import errors as files
 from memoranda.knowledge import errors as knowledge
 from memoranda.memories import errors as memories
@@ -29,7 +30,7 @@ from memoranda.words.errors import (
 )
 
 ROOMS: Final[tuple[ModuleType, ...]] = (
-    *(words, over_http, roles, rates, conversations),
+    *(words, over_http, roles, rates, conversations, chats),
     *(files, knowledge, memories, transfer, tools),
 )
 """Where the errors are that a server may tell of."""

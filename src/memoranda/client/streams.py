@@ -6,11 +6,17 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memoranda.client.errors import UnexpectedAnswer
+from memoranda.conversations.chats.live.models import RunEnd, RunEvent, RunSnapshot
 from memoranda.runs.events.models import Event, Mark, Reset
 
 Told = Event | Mark | Reset
 """What somebody is told who follows: a change, how far all was told, or that some of it is gone."""
 
+ToldOfRun = RunEvent | RunSnapshot | RunEnd
+"""What somebody is told who follows a run: what happened, where to go on from, or that it has ended."""
+
+END: Final = "end"
+"""The event after which there is nothing more to come back for."""
 RETRY_S: Final = 2.0
 """How long to wait before coming back, unless the server says otherwise."""
 
@@ -81,6 +87,16 @@ class _Number(BaseModel):
     number: int
 
 
+def told_of_run(message: Message) -> ToldOfRun:
+    """What a message of a run's events says. Raises `UnexpectedAnswer`."""
+    kinds: dict[str, type[ToldOfRun]] = {"snapshot": RunSnapshot, END: RunEnd}
+    kind = kinds.get(message.event, RunEvent)
+    try:
+        return kind.model_validate_json(message.data or "", extra="ignore")
+    except ValidationError:
+        raise _unexpected() from None
+
+
 def told(message: Message) -> Told:
     """What a message of the organization's events says. Raises `UnexpectedAnswer`."""
     try:
@@ -90,6 +106,10 @@ def told(message: Message) -> Told:
             return Reset(_Number.model_validate_json(message.data).number)
         return Event.model_validate_json(message.data, extra="ignore")
     except (ValidationError, ValueError):
-        raise UnexpectedAnswer(
-            "The stream holds a message that is none of this API: check the address."
-        ) from None
+        raise _unexpected() from None
+
+
+def _unexpected() -> UnexpectedAnswer:
+    return UnexpectedAnswer(
+        "The stream holds a message that is none of this API: check the address."
+    )

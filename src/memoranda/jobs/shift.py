@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import NamedTuple
 
-from memoranda.conversations.chats.live.service import LiveRuns
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.finding.service import ConversationSearch
 from memoranda.jobs.bell import Bell
 from memoranda.jobs.chores import Scrubbing, Sweeping, TakingIn

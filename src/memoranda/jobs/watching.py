@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from memoranda.conversations.chats.live.service import LiveRuns
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.storage import PLATFORM, Storage
 from memoranda.storage.signals import CHAT_RUNS, settle, signals
 

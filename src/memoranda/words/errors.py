@@ -16,6 +16,7 @@
     └── Unavailable                     unavailable
         ├── StorageBusy                 storage_busy
         ├── StorageUnavailable          storage_unavailable
+        │   └── HostMoved               application_changed
         └── RequiredContextSourceError  required_source_failed
 
 The seven direct children are the kinds; each carries the code of its plain case.
@@ -162,6 +163,12 @@ class StorageUnavailable(Unavailable):
     """The database can't be reached or can't write (disk full, connection lost); nothing was written."""
 
     code = "storage_unavailable"
+
+
+class HostMoved(StorageUnavailable):
+    """The tables of an application's database are others than they were; they are looked at anew when asked again."""
+
+    code = "application_changed"
 
 
 class RequiredContextSourceError(Unavailable):

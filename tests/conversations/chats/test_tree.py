@@ -89,6 +89,16 @@ def test_a_message_that_was_followed_by_another_without_an_answer_keeps_its_run(
     assert numbers(tree.standing(tree.path(talk, at(4)), runs)) == [103, 104]
 
 
+def test_a_run_whose_answer_is_not_shown_never_stands_for_a_message_without_one() -> None:
+    talk = nodes(node(1), node(2, 1, 103), node(3, 1))
+    shown = tree.path(talk, at(3))
+    assert numbers(tree.standing(shown, [run(102, 1), run(103, 1, 2)])) == [102]
+
+
+def test_where_nothing_is_shown_no_run_stands() -> None:
+    assert tree.standing([], RUNS) == []
+
+
 def test_a_crossing_names_what_is_left_and_what_is_come_to_in_the_order_of_the_path() -> None:
     long, short = (tree.standing(tree.path(TALK, at(leaf)), RUNS) for leaf in (5, 3))
     there = tree.crossing(long, short)

@@ -8,6 +8,7 @@ import pytest
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
 
+from memoranda.conversations.endings import NOT_WHOLE
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire import openai_chat
 from memoranda.conversations.wire.requests import build_request
@@ -252,7 +253,7 @@ def test_a_turn_stopped_in_mid_call_keeps_the_arguments_as_far_as_they_came(prov
     [call] = [b for b in message.content if b["type"] == "tool_call"]
     assert (call["name"], call["arguments"], call["stopped"]) == ("look_up", '{"q": ', True)
     request = build_request(provider, [GO_ON, message, GO_ON])
-    assert "Not run" in str(request)
+    assert NOT_WHOLE in str(request)
 
 
 def test_thinking_that_came_without_its_signature_is_never_sent() -> None:

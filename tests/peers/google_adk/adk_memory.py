@@ -30,7 +30,7 @@ def service(memoranda: Memoranda, acme: Tenant) -> MemorandaMemoryService:
 
 def said(text: str, author: str = "user", **given: Any) -> Event:
     event = {"author": author, "invocation_id": "i", "id": text, "timestamp": 1_700_000_000.0}
-    return Event(content=asked(text), **{**event, **given})
+    return Event(**{**event, "content": asked(text), **given})
 
 
 def session(*events: Event, name: str = "s", **given: Any) -> Session:

@@ -26,8 +26,16 @@ class Heard(NamedTuple):
     body: str
 
 
-async def listen(app: ASGIApp, path: str, key: str, last: int | None, most: int | None) -> Heard:
-    """Ask for a stream, and read it to its end or until so many bytes have come."""
+async def listen(
+    app: ASGIApp,
+    path: str,
+    key: str,
+    *,
+    last: int | None = None,
+    most: int | None = None,
+    begun: asyncio.Event | None = None,
+) -> Heard:
+    """Ask for a stream, and read it to its end or until so many bytes have come; `begun` is set by the first message."""
     status, got = 0, bytearray()
     gone = asyncio.Event()
 
@@ -41,6 +49,8 @@ async def listen(app: ASGIApp, path: str, key: str, last: int | None, most: int 
             status = message["status"]
             return
         got.extend(message.get("body", b""))
+        if begun is not None and b"data: " in got:
+            begun.set()
         if most is not None and len(got) >= most:
             gone.set()
             await asyncio.sleep(0)  # the other side hears of it
@@ -50,14 +60,17 @@ async def listen(app: ASGIApp, path: str, key: str, last: int | None, most: int 
         headers.append((b"last-event-id", str(last).encode()))
     where, _, query = path.partition("?")
     scope = {
-        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http",
-        "path": where, "raw_path": where.encode(), "query_string": query.encode(),
-
-            "root_path": "",
-            "headers": headers,
-            "client": ("127.0.0.1", 1),
-            "server": ("m.test", 80)
-        ,
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": where,
+        "raw_path": where.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("m.test", 80),
         "asgi": {"version": "3.0", "spec_version": "2.3"},
     }
     try:
@@ -99,7 +112,9 @@ class Follower:
     async def connect(self, run_id: object, *, last: int | None, most: int | None = None) -> None:
         """Listen until the run has ended or the connection is lost."""
         self.connections += 1
-        heard = await listen(self._app, f"/v1/chat-runs/{run_id}/stream", self._key, last, most)
+        heard = await listen(
+            self._app, f"/v1/chat-runs/{run_id}/stream", self._key, last=last, most=most
+        )
         assert heard.status in {0, 200}, heard.body
         for told in messages(heard.body):
             self._take(told)

@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -19,10 +19,10 @@ from memoranda.conversations.chats.live.models import TextDelta
 from memoranda.conversations.chats.models import Chat, ChatRun
 from memoranda.settings import Settings
 from memoranda.surfaces.http.app import create_app
-from tests.surfaces.http.losing import Follower, listen, messages
+from tests.surfaces.http.losing import Follower, Heard, listen, messages
 
-RUNS = 1_000
-"""Runs through which the connection is lost again and again."""
+CHATS, RUNS = 10, 50
+"""Chats that go on beside each other, and runs of each: on both databases 1,000 runs in all."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,20 @@ def path(run_id: UUID, query: str = "") -> str:
     return f"/v1/chat-runs/{run_id}/stream{query}"
 
 
+def listening(
+    house: House, run: ChatRun, begun: asyncio.Event, last: int | None = None
+) -> Coroutine[Any, Any, Heard]:
+    return listen(house.app, path(run.id), house.key, last=last, begun=begun)
+
+
 async def test_a_stream_begins_with_a_snapshot_goes_on_with_events_and_ends_with_the_run(
     house: House,
 ) -> None:
     run = await house.running()
     await house.tell(run, "At ")
-    hearing = asyncio.ensure_future(listen(house.app, path(run.id), house.key, None, None))
-    await asyncio.sleep(0.01)
+    begun = asyncio.Event()
+    hearing = asyncio.ensure_future(listening(house, run, begun))
+    await begun.wait()
     await house.tell(run, "noon.")
     done = await house.product.chats.answer(house.who, run.id, "At noon.")
     first, *told = list(messages((await hearing).body))
@@ -87,7 +94,7 @@ async def test_the_id_of_who_comes_back_goes_before_where_it_once_began(house: H
     await house.product.chats.fail(house.who, run.id, "It broke.")
 
     async def heard(query: str, last: int | None) -> list[int | None]:
-        body = (await listen(house.app, path(run.id, query), house.key, last, None)).body
+        body = (await listen(house.app, path(run.id, query), house.key, last=last)).body
         return [each.id for each in messages(body)]
 
     assert await heard("?after=1", 4) == [5, 6, None]
@@ -103,34 +110,50 @@ async def test_nobody_else_follows_and_no_stream_is_begun_for_them(house: House)
     ben = await access.create_user(owner, "Ben")
     bens = (await access.create_key(owner, Role.MEMBER, user_id=ben.id)).key
     for key, status in ((other, 404), (bens, 404), ("mk_wrong", 401)):
-        assert (await listen(house.app, path(run.id), key, None, None)).status == status
+        assert (await listen(house.app, path(run.id), key)).status == status
 
 
 async def test_once_a_chat_is_gone_its_streams_end_without_an_end(house: House) -> None:
     run = await house.running()
-    hearing = asyncio.ensure_future(listen(house.app, path(run.id), house.key, 0, None))
-    await asyncio.sleep(0.01)
+    begun = asyncio.Event()
+    hearing = asyncio.ensure_future(listening(house, run, begun, last=0))
+    await begun.wait()
     await house.product.chats.delete(house.who, house.chat.id)
     heard = await asyncio.wait_for(hearing, 20)
     assert "end" not in [each.event for each in messages(heard.body)]
-    assert (await listen(house.app, path(run.id), house.key, 2, None)).status == 404
+    assert (await listen(house.app, path(run.id), house.key, last=2)).status == 404
 
 
 async def test_a_server_that_stops_ends_its_streams_and_says_of_no_run_that_it_ended(
     house: House,
 ) -> None:
     run = await house.running()
-    hearing = asyncio.ensure_future(listen(house.app, path(run.id), house.key, 0, None))
-    await asyncio.sleep(0.01)
+    begun = asyncio.Event()
+    hearing = asyncio.ensure_future(listening(house, run, begun, last=0))
+    await begun.wait()
     await house.product.events.close()
     heard = await asyncio.wait_for(hearing, 20)
     assert [each.event for each in messages(heard.body)] == ["status", "status"]
 
 
-async def test_a_client_that_loses_its_connection_through_1000_runs_ends_with_the_same_thread(
+async def test_a_client_that_loses_its_connection_through_very_many_runs_ends_with_the_same_thread(
     house: House,
 ) -> None:
     chance = random.Random(20260301)
+    user = house.chat.user_id
+    lanes = [
+        replace(house, chat=await house.product.chats.create(house.who, user_id=user))
+        for _ in range(CHATS)
+    ]
+    losing = await asyncio.gather(
+        *(goes_on(each, random.Random(chance.random())) for each in lanes)
+    )
+    assert sum(each.connections for each in losing) > CHATS * RUNS * 3 // 2
+    assert sum(each.snapshots for each in losing) > CHATS * RUNS // 20
+
+
+async def goes_on(house: House, chance: random.Random) -> Follower:
+    """One run of a chat after another, followed by a client that loses its connection and by one that never does."""
     steady, losing = Follower(house.app, house.key), Follower(house.app, house.key)
     for number in range(RUNS):
         run = await house.running()
@@ -141,16 +164,14 @@ async def test_a_client_that_loses_its_connection_through_1000_runs_ends_with_th
             loses(losing, run.id, chance),
             answers(house, run, number, chance),
         )
-        if not losing.ended and chance.random() < 0.2:
+        if not losing.ended and chance.random() < 0.1:
             await forget_events(house)
         while not losing.ended:
             await losing.connect(run.id, last=losing.state.sequence)
         assert losing.state == steady.state
-    assert losing.connections > 2 * RUNS
-    assert losing.snapshots > RUNS // 20
-    assert losing.thread == steady.thread
-    assert losing.thread == await shown(house)
+    assert losing.thread == steady.thread == await shown(house)
     assert len(losing.thread) > RUNS // 2
+    return losing
 
 
 async def answers(house: House, run: ChatRun, number: int, chance: random.Random) -> None:

@@ -20,7 +20,7 @@ from memoranda.client.exchange import (
     sent,
 )
 from memoranda.client.retrying import Failure, Retries
-from memoranda.client.streams import Lines, Message, Messages
+from memoranda.client.streams import END, Lines, Message, Messages
 
 T = TypeVar("T")
 
@@ -71,6 +71,8 @@ class Asking:
                                     call, headers={**call.headers, "Last-Event-ID": message.id}
                                 )
                             yield message
+                            if message.event == END:
+                                return
                 except httpx.RequestError:
                     pass  # the connection is gone: another one goes on after the last id
             if call.query.get("follow") is False:

@@ -10,6 +10,8 @@ from memoranda.client.blocking.rooms import (
     AgentFiles,
     Agents,
     Briefs,
+    ChatRuns,
+    Chats,
     Conversations,
     Definitions,
     Dossier,
@@ -67,6 +69,8 @@ class Client:
         self.knowledge = Knowledge(asking)
         self.conversations = Conversations(asking)
         self.workflows = Workflows(asking)
+        self.chats = Chats(asking)
+        self.chat_runs = ChatRuns(asking)
         self.runs = Runs(asking)
         self.events = Events(asking)
         self.state = State(asking)

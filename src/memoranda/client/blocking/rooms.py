@@ -5,6 +5,8 @@ from memoranda.client.calls import (
     access,
     agent_files,
     briefs,
+    chat_runs,
+    chats,
     conversation_keys,
     conversation_sizes,
     conversations,
@@ -22,7 +24,7 @@ from memoranda.client.calls import (
     state,
     tools,
 )
-from memoranda.client.streams import told
+from memoranda.client.streams import told, told_of_run
 
 
 class Memories(Room):
@@ -121,6 +123,45 @@ class Workflows(Room):
     clear = Asked(conversation_keys.clear_conversation_of_key)
     reset = Asked(conversation_keys.reset_workflow)
     purge = Asked(conversation_keys.purge_workflow)
+    generation = Asked(conversation_keys.get_generation)
+
+
+class Chats(Room):
+    """What people say, edit and switch between, and what they think of answers."""
+
+    create = Asked(chats.create_chat)
+    list = Paged(chats.list_chats)
+    get = Asked(chats.get_chat)
+    thread = Asked(chats.get_thread)
+    send = Asked(chats.send_message)
+    edit = Asked(chats.edit_message)
+    regenerate = Asked(chats.regenerate_answer)
+    switch = Asked(chats.switch_branch)
+    clear = Asked(chats.clear_chat)
+    delete = Asked(chats.delete_chat)
+    notes = Paged(chats.list_notes)
+    leave_note = Asked(chats.leave_note)
+    take_note_back = Asked(chats.take_note_back)
+    feedback = Asked(chats.list_feedback)
+    give_feedback = Asked(chats.give_feedback)
+    take_feedback_back = Asked(chats.take_feedback_back)
+
+
+class ChatRuns(Room):
+    """The runs that answer in chats, for those who run them and those who watch."""
+
+    get = Asked(chat_runs.get_chat_run)
+    pick_up = Asked(chat_runs.pick_up_chat_run)
+    prepare = Asked(chat_runs.prepare_agent)
+    wait = Asked(chat_runs.wait_chat_run)
+    resume = Asked(chat_runs.resume_chat_run)
+    tell = Asked(chat_runs.tell_chat_run)
+    answer = Asked(chat_runs.answer_chat_run)
+    fail = Asked(chat_runs.fail_chat_run)
+    stop = Asked(chat_runs.stop_chat_run)
+    snapshot = Asked(chat_runs.get_chat_run_snapshot)
+    events = Asked(chat_runs.list_chat_run_events)
+    follow = Followed(chat_runs.follow_chat_run, told_of_run)
 
 
 class Runs(Room):

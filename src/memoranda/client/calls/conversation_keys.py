@@ -9,6 +9,7 @@ from memoranda.conversations.models import (
     LoadedConversation,
     Message,
     Purged,
+    WorkflowGeneration,
     WorkflowReset,
 )
 
@@ -88,6 +89,16 @@ def clear_conversation_of_key(
         "/v1/conversations/clear",
         Cleared,
         body=given(workflow_id=workflow_id, generation=generation, agent_id=agent_id),
+    )
+
+
+def get_generation(workflow_id: str) -> Call[WorkflowGeneration]:
+    """Get which generation of a workflow goes on: older ones have ended, and later ones not begun."""
+    return Call(
+        "GET",
+        "/v1/conversations/generation",
+        WorkflowGeneration,
+        query=given(workflow_id=workflow_id),
     )
 
 

@@ -1,8 +1,8 @@
 """What keeps long conversations small: compaction, pins, pressure and usage."""
 
-from memoranda.client.answers import Listing, MaybeCompacted
+from memoranda.client.answers import Listing
 from memoranda.client.call import Call, Id, given
-from memoranda.conversations.compaction.models import ArchivedMessage, Compaction
+from memoranda.conversations.compaction.models import ArchivedMessage, Compaction, MaybeCompacted
 from memoranda.conversations.pressure import Pressure
 from memoranda.conversations.usage.models import RecordedUsage, Usage
 from memoranda.conversations.wire.fidelity import RuntimeFidelity

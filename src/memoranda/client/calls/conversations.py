@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from memoranda.client.answers import Listing
 from memoranda.client.call import Call, Id, given
 from memoranda.conversations.finding.models import ConversationAnswer
 from memoranda.conversations.models import (
     Conversation,
     LoadedConversation,
     Message,
+    MessagePage,
     Purged,
-    StoredMessage,
 )
 from memoranda.words.page import Page
 
@@ -106,14 +105,12 @@ def load_conversation(conversation_id: Id) -> Call[LoadedConversation]:
     )
 
 
-def list_messages(
-    conversation_id: Id, *, after: int = 0, limit: int = 100
-) -> Call[Listing[StoredMessage]]:
+def list_messages(conversation_id: Id, *, after: int = 0, limit: int = 100) -> Call[MessagePage]:
     """List messages in their order, from after a position, exactly as they are stored."""
     return Call(
         "GET",
         "/v1/conversations/{conversation_id}/messages",
-        Listing[StoredMessage],
+        MessagePage,
         at={"conversation_id": conversation_id},
         query=given(after=after, limit=limit),
     )

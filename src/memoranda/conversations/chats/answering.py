@@ -1,6 +1,6 @@
 """How a run goes on, each step within one transaction: picked up, prepared, answered or failed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from memoranda.conversations.chats.branches import store as branches
 from memoranda.conversations.chats.branches.marks import lines_of, mark_of
 from memoranda.conversations.chats.branches.models import Cursor, Ground
 from memoranda.conversations.chats.ending import become, finish
-from memoranda.conversations.chats.errors import not_now
+from memoranda.conversations.chats.errors import ended, not_now
 from memoranda.conversations.chats.guarding import check_generation
 from memoranda.conversations.chats.live import recording
 from memoranda.conversations.chats.live.stopping import stopped_turn
@@ -104,15 +104,15 @@ def answer(
     check_generation(tx, chat)
     if run.status not in {ChatRunStatus.RUNNING, ChatRunStatus.STOPPING}:
         raise not_now(run, "pick it up, or resume it, and then answer.")
-    ready = partial_of(recording.started_calls_of(tx, run.id)) if said.stopped else _whole
+    started = recording.started_calls_of(tx, run.id)
     for turn in said.turns:  # before anything is written, so that nobody waits for what comes last
         lists.hold(tx, chat, turn.agent_id)
     saved = []
     for turn in said.turns:
         place = place_of(who, lists.key_of(chat, turn.agent_id), chat.user_id)
-        messages = list_of(ready(turn.messages), most)
+        sent = stopped_turn([*turn.messages], started) if said.stopped else turn.messages
         expected = Expected(fence=turn.fence, digest=turn.expected_digest)
-        saved.append(_save(tx, chat, run, _Turn(place, messages, expected, most)))
+        saved.append(_save(tx, chat, run, _Turn(place, list_of(sent, most), expected, most)))
     if said.stopped:
         content = _stopped(said.content)
         kept = content if content or saved else None
@@ -126,24 +126,8 @@ def fail(tx: Transaction, who: Principal, run_id: UUID, reason: str) -> Answered
     """End the run without an answer; its notes wait again."""
     chat, run = held_run(tx, who, run_id)
     if not run.status.live:
-        raise not_now(run, "")
+        raise ended(run)
     return finish(tx, chat, run, ChatRunStatus.FAILED, reason=reason)
-
-
-Ready = Callable[[Sequence[Message]], Sequence[Message]]
-
-
-def partial_of(started: frozenset[str]) -> Ready:
-    """Makes of a list one that ends in a turn that was stopped, in which these calls had begun."""
-
-    def ready(messages: Sequence[Message]) -> Sequence[Message]:
-        return stopped_turn(list(messages), started)
-
-    return ready
-
-
-def _whole(messages: Sequence[Message]) -> Sequence[Message]:
-    return messages
 
 
 def _stopped(content: Content) -> Content:

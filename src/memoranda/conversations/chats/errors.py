@@ -138,17 +138,20 @@ def nothing_to_answer(chat: Chat) -> NotEditable:
     return NotEditable("Nothing was said in this chat yet: send a message.", chat_id=str(chat.id))
 
 
-def not_now(run: ChatRun, advice: str) -> Conflict:
-    """The refusal of what a run in this status can't do."""
-    if run.status.live:
-        return Conflict(
-            f"The run is {run.status.value}: {advice}",
-            run_id=str(run.id),
-            status=run.status.value,
-        )
+def ended(run: ChatRun) -> RunEnded:
+    """The refusal of anything that a run would do after its end."""
     return RunEnded(
         f"The run has ended, as {run.status.value}: one that has ended never changes.",
         run_id=str(run.id),
         status=run.status.value,
         answer_id=None if run.answer_id is None else str(run.answer_id),
+    )
+
+
+def not_now(run: ChatRun, advice: str) -> Conflict:
+    """The refusal of what a run in this status can't do."""
+    if not run.status.live:
+        return ended(run)
+    return Conflict(
+        f"The run is {run.status.value}: {advice}", run_id=str(run.id), status=run.status.value
     )

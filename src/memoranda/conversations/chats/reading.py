@@ -7,6 +7,7 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.conversations.chats import store, tree
 from memoranda.conversations.chats.errors import unknown_message
+from memoranda.conversations.chats.live import recording
 from memoranda.conversations.chats.models import Chat, ChatMessage, ShownMessage, Thread
 from memoranda.conversations.chats.seeing import seen_chat
 from memoranda.storage import Storage, Transaction
@@ -70,6 +71,9 @@ def _kept(tx: Transaction, chat: Chat) -> Iterator[Any]:
     """All that is kept of what was said, on whichever branch."""
     yield chat.title
     yield from store.texts(tx, chat.id)
+    live = store.live_run(tx, chat.id)
+    if live is not None:
+        yield recording.state_of(tx, live.id).model_dump(mode="json")
 
 
 def _shown(message: ChatMessage, versions: dict[UUID | None, list[UUID]]) -> ShownMessage:

@@ -11,7 +11,7 @@ from memoranda.conversations.chats import answering, reading, removing, sending,
 from memoranda.conversations.chats.answering import Said
 from memoranda.conversations.chats.errors import taken_workflow
 from memoranda.conversations.chats.feedback.service import ChatFeedback
-from memoranda.conversations.chats.live.service import LiveRuns
+from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.models import (
     AgentTurn,
     Answered,

@@ -19,7 +19,6 @@ from memoranda.storage.tables import (
     chat_feedback,
     chat_messages,
     chat_notes,
-    chat_run_events,
     chat_runs,
     chats,
     conversations,
@@ -28,7 +27,7 @@ from memoranda.storage.tables import (
 )
 
 c, m, r = chats.c, chat_messages.c, chat_runs.c
-e, s = chat_run_events.c, chat_branch_snapshots.c
+s = chat_branch_snapshots.c
 NEWEST: Final = UUID(int=2**128 - 1)
 """A page that begins before this id begins at the newest chat."""
 AT_ONCE: Final = 50
@@ -97,11 +96,11 @@ LINES = select(chat_notes.c.line.label("text")).where(chat_notes.c.chat_id == bi
 COMMENTS = select(chat_feedback.c.comment.label("text")).where(
     chat_feedback.c.chat_id == bindparam("chat"), chat_feedback.c.comment.is_not(None)
 )
-STATES = select(r.reason, r.folded).where(r.chat_id == bindparam("chat"))
-TOLD = (
-    select(e.data)
-    .select_from(chat_run_events.join(chat_runs, r.id == e.run_id))
-    .where(r.chat_id == bindparam("chat"))
+STATES = (
+    select(r.revision, r.reason, r.folded)
+    .where(r.chat_id == bindparam("chat"), r.revision > bindparam("after"))
+    .order_by(r.revision)
+    .limit(bindparam("most"))
 )
 SNAPSHOT_IDS = select(s.id).where(s.chat_id == bindparam("chat"))
 SNAPSHOT = select(s.messages).where(s.id == bindparam("snapshot"))
@@ -255,17 +254,20 @@ def message(tx: Transaction, chat_id: UUID, message_id: UUID) -> ChatMessage | N
 
 
 def texts(tx: Transaction, chat_id: UUID) -> Iterator[Any]:
-    """All that is kept of what was said in a chat, as JSON values, a few at a time."""
+    """All that is kept of what was said in a chat, as JSON values, a few at a time.
+
+    Of a run that has ended, the state is all that it told.
+    """
     last = 0
     while rows := tx.all(CONTENTS, chat=chat_id, after=last, most=AT_ONCE):
         yield from (read(row.content) for row in rows)
         last = rows[-1].sequence
     for row in tx.all(LINES, chat=chat_id) + tx.all(COMMENTS, chat=chat_id):
         yield row.text
-    for row in tx.all(STATES, chat=chat_id):
-        yield [row.reason, json.loads(row.folded or "null")]
-    for row in tx.all(TOLD, chat=chat_id):
-        yield json.loads(row.data)
+    last = 0
+    while rows := tx.all(STATES, chat=chat_id, after=last, most=AT_ONCE):
+        yield from ([row.reason, json.loads(row.folded or "null")] for row in rows)
+        last = rows[-1].revision
     for row in tx.all(SNAPSHOT_IDS, chat=chat_id):
         kept = tx.one(SNAPSHOT, snapshot=row.id)
         for content, metadata in _packed(kept):

@@ -83,10 +83,8 @@ def standing(shown: Sequence[N], runs: Iterable[T]) -> list[T]:
     of: dict[UUID, list[T]] = {}
     for run in runs:
         of.setdefault(run.message_id, []).append(run)
-    following = [*shown[1:], None]
-    found = [
-        _run_of(of.get(node.id, []), after) for node, after in zip(shown, following, strict=True)
-    ]
+    after = [*shown[1:], None]  # one more than there are messages, where there are none
+    found = [_run_of(of.get(node.id, []), then) for node, then in zip(shown, after, strict=False)]
     return [run for run in found if run is not None]
 
 

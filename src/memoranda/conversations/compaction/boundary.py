@@ -42,17 +42,13 @@ def why_none(messages: Sequence[Message], keep_turns: int = 1) -> str:
     """Why there is no boundary, where `find_boundary` finds none."""
     start = _start_of_turns(messages, keep_turns)
     end = _not_within_a_call(messages, start)
-    if not messages:
-        return "nothing was said yet"
-    if not start:
-        return "all of it is of the latest turns, which stay as they are"
-    if not end:
+    if start and not end:
         return "calls of the earlier turns are answered in the latest ones, and stay with their results"
-    if len(_kept(messages, end)) == end:
-        return (
-            "before the latest turns there is only what is pinned, and prompts: unpin what may go"
-        )
-    return "all before the latest turns is summed up already"
+    if len(_kept(messages, end)) < end:
+        return "all before the latest turns is summed up already"
+    if any(message.pinned for message in messages[:end]):
+        return "all before the latest turns is pinned: unpin what may go"
+    return "all of it is of the latest turns, which stay as they are"
 
 
 def candidate_of(

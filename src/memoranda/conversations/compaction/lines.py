@@ -35,7 +35,7 @@ def lines_of(messages: Iterable[Message]) -> Iterator[Line]:
         if is_summary(message):
             yield from _of_summary(message)
             continue
-        names |= dict(calls_of(message))
+        names |= {call.id: call.name for call in calls_of(message)}
         yield from _of_message(message, names)
 
 

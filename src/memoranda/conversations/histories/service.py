@@ -35,6 +35,7 @@ class Histories:
     ) -> History | None:
         """The history of that name, if there is one."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        check_storable("name", name)
         return await self._storage.read(organization, store.find, user_of_host(who, user_id), name)
 
     async def page(
@@ -47,6 +48,7 @@ class Histories:
     ) -> list[History]:
         """The histories of that scope, or all, the last written first, at most `limit`."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        check_storable("scope", scope or "")
         most = store.ALL if limit is None else max(0, limit)
         return await self._storage.read(
             organization, store.page, user_of_host(who, user_id), scope, most
@@ -57,6 +59,7 @@ class Histories:
     ) -> list[HistoryEntry] | None:
         """The entries up to `head`, the oldest first, or the last `limit`; None where there is no such entry."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        check_storable("head", head)
         return await self._storage.read(
             organization, store.path, user_of_host(who, user_id), head, limit
         )
@@ -66,6 +69,7 @@ class Histories:
     ) -> HistoryEntry | None:
         """The entry of that name, if there is one."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        check_storable("name", name)
         return await self._storage.read(organization, store.entry, user_of_host(who, user_id), name)
 
     async def write(
@@ -88,8 +92,10 @@ class Histories:
         if history.scope is not None:
             text_input("scope", history.scope, limit=LONGEST_NAME)
         check_storable("record", history.record)
+        check_storable("tips", "".join(history.tips))
         for each in entries:
             text_input("entries.name", each.name, limit=LONGEST_NAME)
+            check_storable("entries.parent", each.parent or "")
             check_storable("entries.content", each.content)
         if history.updated_at.utcoffset() is None:
             raise Invalid("updated_at names no time zone.", field="updated_at")
@@ -108,6 +114,7 @@ class Histories:
     ) -> None:
         """Delete a history, with the entries that no other one comes by. Raises `HistoryChanged`."""
         organization = organization_of_host(who, Permission.WRITE_CONVERSATIONS)
+        check_storable("name", name)
         await self._storage.write(
             organization, store.remove, user_of_host(who, user_id), name, expected_revision
         )

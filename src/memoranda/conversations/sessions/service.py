@@ -68,6 +68,7 @@ class Sessions:
     ) -> Session | None:
         """The session as it stands, with its events in order: all, those since then, or the last `limit`."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        _check(**dict(name))
         return await self._storage.read(organization, _find, who, name, limit, since)
 
     async def page(
@@ -75,12 +76,14 @@ class Sessions:
     ) -> list[Session]:
         """The sessions that the caller may see, without events, the one that went on last at the end."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        _check(application=application, person=person or "")
         found = await self._storage.read(organization, store.page, application, person)
         return [session for user_id, session in found if sees_user(who, user_id)]
 
     async def state(self, who: Principal, application: str, person: str) -> State:
         """What a person keeps across sessions, without any session."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
+        _check(application=application, person=person)
         return await self._storage.read(organization, _state, who, application, person)
 
     async def append(
@@ -98,7 +101,7 @@ class Sessions:
         by now, `NotFound`, `ConversationTooLarge`, and `Invalid`.
         """
         organization = organization_of_host(who, Permission.WRITE_CONVERSATIONS)
-        check_storable("event", event.content)
+        _check(**dict(name), event=event.content)
         text_input("event.name", event.name, limit=LONGEST_NAME)
         return await self._storage.write(
             organization,
@@ -114,7 +117,14 @@ class Sessions:
     async def delete(self, who: Principal, name: SessionName) -> None:
         """Delete a session with its events, if there is one."""
         organization = organization_of_host(who, Permission.WRITE_CONVERSATIONS)
+        _check(**dict(name))
         await self._storage.write(organization, _delete, who, name)
+
+
+def _check(**texts: str) -> None:
+    """Raise `Invalid` for a text that no database holds, and so no row can have."""
+    for field, text in texts.items():
+        check_storable(field, text)
 
 
 def _checked(name: SessionName) -> SessionName:

@@ -21,6 +21,7 @@ from memoranda.conversations.sessions.models import (
     State,
     States,
 )
+from memoranda.conversations.sessions.times import from_number, to_number
 from memoranda.storage import Row, Transaction, upsert
 from memoranda.storage.tables import agent_session_events, agent_session_states, agent_sessions
 from memoranda.words.ids import new_id
@@ -101,9 +102,9 @@ def find(
     if since is None:
         events = tx.all(EVENTS, session=row.id, most=wanted)
     else:
-        events = tx.all(EVENTS_SINCE, session=row.id, most=wanted, since=since)
+        events = tx.all(EVENTS_SINCE, session=row.id, most=wanted, since=to_number(since))
     shared = {person: state_of(tx, name.application, person) for person in (EVERYBODY, name.person)}
-    return _session(row, shared, [SessionEvent(**each._asdict()) for each in reversed(events)])
+    return _session(row, shared, [_event(each) for each in reversed(events)])
 
 
 def page(tx: Transaction, application: str, person: str | None) -> list[tuple[UUID, Session]]:
@@ -147,7 +148,7 @@ def create(
         **dict(name),
         user_id=user_id,
         state=_written(states.session, most_bytes),
-        updated=updated,
+        updated=to_number(updated),
         created_at=tx.now,
     )
     made = find(tx, name, 0, None)
@@ -173,24 +174,26 @@ def append(
     row = _find(tx, name)
     if row is None:
         raise unknown_session(name)
+    updated = from_number(row.updated)
     if any(
         each.content == event.content for each in tx.all(EVENT, session=row.id, named=event.name)
     ):
-        return Appended(row.revision, row.updated, known=True)
-    behind = row.updated > seen.updated if seen.revision is None else row.revision != seen.revision
+        return Appended(row.revision, updated, known=True)
+    behind = updated > seen.updated if seen.revision is None else row.revision != seen.revision
     if behind:
         raise session_went_on(name, row.revision)
     size = row.bytes + len(event.content.encode())
     if size > most_bytes:
         raise too_large(size, most_bytes)
     _put_shared(tx, name, row.user_id, states, most_bytes)
-    tx.run(ADD_EVENT, id=new_id(), session_id=row.id, position=row.revision + 1, **dict(event))
+    added = {**dict(event), "at": to_number(event.at)}
+    tx.run(ADD_EVENT, id=new_id(), session_id=row.id, position=row.revision + 1, **added)
     tx.run(
         GO_ON,
         session=row.id,
         new_state=_written(json.loads(row.state) | states.session, most_bytes),
         new_bytes=size,
-        new_time=event.at,
+        new_time=to_number(event.at),
     )
     return Appended(row.revision + 1, event.at, known=False)
 
@@ -258,5 +261,9 @@ def _session(row: Row, shared: dict[str, State], events: list[SessionEvent]) -> 
         ),
         events=events,
         revision=row.revision,
-        updated=row.updated,
+        updated=from_number(row.updated),
     )
+
+
+def _event(row: Row) -> SessionEvent:
+    return SessionEvent(name=row.name, at=from_number(row.at), content=row.content)

@@ -68,7 +68,7 @@ def read_request(provider: str, request: Mapping[str, Any]) -> list[Message]:
             return gemini.from_input(said, request.get("systemInstruction"))
 
 
-def _said(request: Mapping[str, Any], field: str, provider: str) -> Any:
+def _said(request: object, field: str, provider: str) -> Any:
     if not isinstance(request, Mapping) or request.get(field) is None:
         raise Invalid(f"A request to {provider} is an object with {field}.", field=field)
     return request[field]

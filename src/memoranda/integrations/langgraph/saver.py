@@ -13,10 +13,10 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
-    SerializerProtocol,
     get_checkpoint_id,
     get_checkpoint_metadata,
 )
+from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from memoranda.access.models import Principal
 from memoranda.graphs.checkpoints.models import (
@@ -256,11 +256,12 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
         return self.serde.loads_typed((part.kind, part.body))
 
     def _tuple(self, kept: KeptCheckpoint) -> CheckpointTuple:
-        values = {name: self._value(part) for name, part in kept.values.items()}
+        state: Checkpoint = self._value(kept.state)
+        state["channel_values"] = {name: self._value(part) for name, part in kept.values.items()}
         parent = kept.parent_id
         return CheckpointTuple(
             config=_config(kept.thread_id, kept.namespace, kept.checkpoint_id),
-            checkpoint={**self._value(kept.state), "channel_values": values},
+            checkpoint=state,
             metadata=self._value(kept.metadata),
             parent_config=_config(kept.thread_id, kept.namespace, parent) if parent else None,
             pending_writes=[

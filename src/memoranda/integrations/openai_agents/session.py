@@ -1,6 +1,7 @@
 """A session of the OpenAI Agents SDK: its items are a conversation's messages, and its branches that conversation's."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, cast
@@ -67,11 +68,20 @@ class MemorandaSession:
     async def get_items(
         self, limit: int | None = None, branch_id: str | None = None
     ) -> list[TResponseInputItem]:
-        """The items in their order, or the last `limit` of them; without one, as many as the settings say."""
+        """The items in their order, or the last `limit` of them; without one, as many as the settings say.
+
+        A branch that is named and not there has none. Raises `NotFound` where the one that this object is on was
+        deleted: a run that went on as if nothing had been said would be the worse.
+        """
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         latest = None if limit is None or limit < 0 else min(limit, MOST_READ)
-        found = await self._messages(branch_id, latest)
+        try:
+            found = await self._messages(branch_id, latest)
+        except (Gone, NotFound):
+            if branch_id is None:
+                raise
+            return []
         return [_given(item_of(message)) for message in found]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -179,10 +189,10 @@ class MemorandaSession:
     async def find_turns_by_content(
         self, search_term: str, branch_id: str | None = None
     ) -> list[dict[str, Any]]:
-        """Those turns that hold the text, whatever its case."""
-        wanted = search_term.casefold()
+        """Those turns that hold the text; the case of the letters A to Z makes no difference."""
+        wanted = re.compile(re.escape(search_term), re.IGNORECASE | re.ASCII)
         turns = await self.get_conversation_turns(branch_id)
-        return [each for each in turns if wanted in _text(each["full_content"]).casefold()]
+        return [each for each in turns if wanted.search(_text(each["full_content"]))]
 
     async def _messages(self, branch_id: str | None, latest: int | None) -> list[StoredMessage]:
         branch = branch_id or self._branch

@@ -18,6 +18,7 @@ from memoranda.words.errors import Invalid
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pydantic import BaseModel
     from rich.console import RenderableType
 
     from memoranda.conversations.compaction.models import Compaction
@@ -91,7 +92,7 @@ async def compact(
     return Answer(found, lambda: lines, exits.UNSUCCESSFUL)
 
 
-def _attempted(value: object, made: "Compaction") -> Answer:
+def _attempted(value: "BaseModel", made: "Compaction") -> Answer:
     done = made.status == "activated"
     return Answer(value, lambda: [card(_told(made))], exits.DONE if done else exits.UNSUCCESSFUL)
 

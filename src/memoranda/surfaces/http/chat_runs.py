@@ -9,6 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from memoranda.conversations.chats.errors import RunEnded
+from memoranda.conversations.chats.following.service import MOST_LISTED, Told
 from memoranda.conversations.chats.live.models import (
     MOST_AT_ONCE,
     Heard,
@@ -18,7 +19,6 @@ from memoranda.conversations.chats.live.models import (
     RunEvents,
     RunSnapshot,
 )
-from memoranda.conversations.chats.live.service import MOST_LISTED, Told
 from memoranda.conversations.chats.models import AgentTurn, Answered, ChatRun, Prepared
 from memoranda.conversations.errors import (
     ConversationLoadFailed,

@@ -1,1 +1,1 @@
-"""Runs of a chat while they go on: what they tell, how they are stopped, and who ends those that nobody finishes."""
+"""What is told of a run while it goes on: its numbered events, and the state that they come to."""

@@ -111,7 +111,7 @@ def fold(tx: Transaction, run_id: UUID, there: Head) -> Head:
     state = state_of(tx, run_id, there)
     if state is there.state:
         return there
-    tx.send(FOLD, run=run_id, new_snapshot=state.model_dump(mode="json"), new_at=state.sequence)
+    tx.send(FOLD, run=run_id, new_state=state.model_dump_json(), new_upto=state.sequence)
     return there._replace(state=state)
 
 

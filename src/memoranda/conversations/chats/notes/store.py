@@ -55,8 +55,8 @@ RELEASE = update(chat_notes).where(OF_RUN, n.told_at.is_(None)).values(claimed_b
 
 def add(tx: Transaction, chat_id: UUID, key: str, line: str) -> Note:
     """Let the line wait under its key, in the place of one that waits there. Raises `OverLimit`."""
-    replaced = tx.run(REPLACE, chat=chat_id, of_key=key)
-    if not replaced and len(tx.all(WAITING, chat=chat_id)) >= MOST_WAITING:
+    tx.send(REPLACE, chat=chat_id, of_key=key)
+    if len(tx.all(WAITING, chat=chat_id)) >= MOST_WAITING:
         raise OverLimit(
             f"At most {MOST_WAITING} notes wait in a chat: use one key for what replaces each other, "
             "or let the next run be told.",

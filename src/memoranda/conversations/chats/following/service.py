@@ -8,8 +8,9 @@ from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for
-from memoranda.conversations.chats.live import changing, reading, store
-from memoranda.conversations.chats.live.following import Ears
+from memoranda.conversations.chats.following import changing, reading
+from memoranda.conversations.chats.following.ears import Ears
+from memoranda.conversations.chats.live import store
 from memoranda.conversations.chats.live.models import (
     Heard,
     NewEvent,
