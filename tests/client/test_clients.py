@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
+import httpx
 import pytest
 
 from memoranda.client import OMITTED, UnexpectedAnswer, Unreachable
@@ -237,8 +238,6 @@ async def test_a_file_is_sent_whole_again(desk: Desk, tmp_path: Path) -> None:
 
 
 async def test_what_is_none_of_this_api_is_said_to_be(desk: Desk) -> None:
-    import httpx  # noqa: PLC0415
-
     mine, memories, network = desk.mine, desk.mine.client.memories, desk.mine.network
     for answer in (
         httpx.Response(200, text="<html>Welcome</html>"),
@@ -253,8 +252,6 @@ async def test_what_is_none_of_this_api_is_said_to_be(desk: Desk) -> None:
 
 
 async def test_what_a_newer_server_says_besides_is_passed_over(desk: Desk) -> None:
-    import httpx  # noqa: PLC0415
-
     mine, client, network = desk.mine, desk.mine.client, desk.mine.network
     kept = await mine(client.memories.remember, "Tea is at four.")
     newer = {**kept.model_dump(mode="json"), "color": "green"}

@@ -2,17 +2,21 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, closing
-from typing import Any
+from typing import Any, assert_type
 
+import anyio
 import httpx
 import pytest
 
+from memoranda.access.models import User
 from memoranda.client import AsyncClient, Client
 from memoranda.conversations.chats.live.models import RunEnd, RunEvent, RunEventType, TextDelta
+from memoranda.memories.models import Memory, MemoryPage
 from memoranda.runs.events.models import Event, Mark
 from memoranda.words.errors import NotFound, Unauthenticated
+from memoranda.words.page import Page
 from tests.surfaces.http.live import live_server
-from tests.surfaces.http.streams import served
+from tests.surfaces.http.streams import PATIENCE_S, served
 
 
 class Torn(httpx.AsyncByteStream):
@@ -83,14 +87,15 @@ async def test_a_run_is_followed_to_its_end_whatever_breaks(database_url: str) -
         network = Tearing()
         async with AsyncClient(house.url, house.key, transport=network) as client:
             client.events.asking._sleep = soon
-            user = await client.users.create("Ada")
+            user = assert_type(await client.users.create("Ada"), User)
             chat = await client.chats.create(user_id=user.id)
             run = (await client.chats.send(chat.id, "Count to five.")).run.id
             await client.chat_runs.pick_up(run)
             await client.chat_runs.prepare(run)
             await client.chat_runs.tell(run, events=[TextDelta(text=str(n)) for n in range(1, 6)])
             await client.chat_runs.answer(run, "12345")
-            told = [each async for each in client.chat_runs.follow(run, after=0)]
+            with anyio.fail_after(PATIENCE_S):
+                told = [each async for each in client.chat_runs.follow(run, after=0)]
         events = [each for each in told if isinstance(each, RunEvent)]
         assert [each.sequence for each in events] == list(range(1, len(events) + 1))
         said = [each.data["text"] for each in events if each.type is RunEventType.TEXT]
@@ -129,6 +134,10 @@ def test_a_script_in_another_process_does_a_days_work_over_a_socket(served_url: 
             "Tea is at four.",
             "Tea is at five.",
         ]
+        assert_type(kept, Memory)
+        assert assert_type(memoranda.memories.list(limit=1), MemoryPage).hidden == 0
+        assert assert_type(next(memoranda.memories.list.each(limit=1)), Memory).version == 2
+        assert assert_type(memoranda.users.list(), Page[User]).next_cursor is None
         source = memoranda.knowledge.add(b"Coffee is at nine.", filename="coffee.txt")
         assert memoranda.knowledge.get(source.id).title == "coffee.txt"
         assert list(memoranda.memories.export())

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import func, select
 
 from memoranda import Memoranda
-from memoranda.app import _nights
 from memoranda.briefs.blocks.bare import bare_account, bare_explain
 from memoranda.jobs.nightly import Nightly
 from memoranda.runs.models import Run
@@ -162,14 +161,9 @@ async def test_a_night_prunes_all_that_is_due(
     for _ in range(5):
         await told(memoranda, acme)
     clock.tick(KEPT * 2)
-    steps = _nights(
-        memoranda.removal,
-        memoranda.events,
-        memoranda.rates,
-        memoranda.tools,
-        memoranda.embedding,
-        briefs=memoranda.briefs,
-    )
+    own = memoranda.worker._nightly
+    assert own is not None
+    steps = own._steps  # what every night does, as it was joined
     nightly = Nightly(memoranda.storage, steps, at=time(4, 13))
     worker = new_id()
     await nightly.serve(worker)

@@ -22,6 +22,8 @@ from memoranda.storage.tables import (
     chat_run_events,
     chat_runs,
     chats,
+    run_changes,
+    runs,
 )
 from memoranda.words.errors import NotFound
 from tests.contract.chat_desk import Desk, says
@@ -96,6 +98,10 @@ async def test_a_clear_takes_all_that_was_said_and_what_the_agents_know(
     assert cleared.revision == before.revision + 1
     assert set((await counts(storage, acme)).values()) == {0}
     assert await counts(storage, other_tenant) == theirs
+    reasons = await read(storage, acme, select(runs.c.failure_reason, runs.c.waiting_reason))
+    assert {each for row in reasons for each in row} == {None}
+    changes = await read(storage, acme, select(run_changes.c.reason))
+    assert {row.reason for row in changes} == {None}
     for agent in agents:
         assert await desk.known(agent) == []
     await desk.exchange("new", "fine")
@@ -127,6 +133,8 @@ async def test_a_clear_leaves_other_workflows_and_other_users_alone(
     other = await Desk.of(storage, acme)
     await other.exchange("stays", "indeed")
     await desk.exchange("goes", "indeed")
+    sent = await desk.ask("goes too")
+    await desk.begin(sent.run, acme.clerk.id)  # which knows nothing yet
     bens = ConversationKey(workflow_id=desk.chat.workflow_id, agent_id=acme.clerk.id)
     await desk.talks.append(acme.member(acme.ben), bens, [says("bens")])
     await desk.chats.clear(acme.member(acme.anna), desk.id)

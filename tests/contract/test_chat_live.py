@@ -78,12 +78,15 @@ async def test_events_are_numbered_from_one_and_come_to_the_snapshot(room: Room)
 
 async def test_a_snapshot_of_very_many_events_is_what_all_of_them_come_to(room: Room) -> None:
     run = await room.running()
-    for start in range(0, 450, 150):
-        await room.tell(run, *(f"{number} " for number in range(start, start + 150)))
+    for start, end in ((0, 500), (500, 650)):
+        await room.tell(run, *(f"{number} " for number in range(start, end)))
     snapshot = await room.live.snapshot(room.who, run.id)
     assert snapshot.blocks == [
-        {"type": "text", "text": "".join(f"{number} " for number in range(450))}
+        {"type": "text", "text": "".join(f"{number} " for number in range(650))}
     ]
+    there = await room.storage.read(room.who.organization_id, store.head, run.id)
+    assert there is not None
+    assert there.state.sequence == 502  # nobody folds all of them again
     half = await told(room, run, after=200)
     assert (half[0].sequence, half[-1].sequence) == (201, snapshot.sequence)
 
@@ -181,8 +184,11 @@ async def test_an_answer_that_was_whole_before_the_stop_came_is_taken_as_whole(
 
 
 async def test_whoever_follows_is_told_everything_once_in_order_and_then_the_end(
-    room: Room,
+    shared_storage: Storage, acme: Tenant
 ) -> None:
+    # Nobody looks by the clock: each has to be woken.
+    live = LiveRuns(shared_storage, ears=Ears(poll_s=600))
+    room = await new_room(shared_storage, acme, Chats(shared_storage, live=live))
     run = await room.running()
 
     async def followed() -> list[Any]:
@@ -194,19 +200,25 @@ async def test_whoever_follows_is_told_everything_once_in_order_and_then_the_end
     done = await room.chats.answer(room.who, run.id, "At noon.")
     whole = await told(room, run)
     end = RunEnd(sequence=done.run.last_event, status=ChatRunStatus.COMPLETED)
-    for heard in await asyncio.gather(*listeners):
+    for heard in await asyncio.wait_for(asyncio.gather(*listeners), 20):
         assert heard == [*whole, end]
 
 
-async def test_who_follows_without_a_number_begins_with_a_snapshot(room: Room) -> None:
+async def test_who_follows_without_a_number_begins_with_a_snapshot_and_is_woken_by_what_comes(
+    shared_storage: Storage, acme: Tenant
+) -> None:
+    live = LiveRuns(shared_storage, ears=Ears(poll_s=600))
+    room = await new_room(shared_storage, acme, Chats(shared_storage, live=live))
     run = await room.running()
     await room.tell(run, "one ", "two")
-    following = room.live.follow(room.who, run.id)
+    following = live.follow(room.who, run.id)
     first = await anext(following)
     assert isinstance(first, RunSnapshot)
     assert first.blocks == [{"type": "text", "text": "one two"}]
+    hearing = asyncio.ensure_future(anext(following))
+    await live.snapshot(room.who, run.id)  # by when it has looked, and waits
     await room.tell(run, " three")
-    event = await anext(following)
+    event = await asyncio.wait_for(hearing, 10)
     assert isinstance(event, RunEvent)
     assert (event.sequence, event.data) == (first.sequence + 1, {"text": " three"})
     await following.aclose()

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from memoranda.conversations.chats.following import changing
 from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.live.patience import LEFT, QUEUED, SILENT, WAITED, Patience
 from memoranda.conversations.chats.models import ChatRun, ChatRunStatus
@@ -149,6 +150,19 @@ async def test_two_workers_that_look_at_once_end_a_run_once(
     assert len(await room.shown()) == 2
     events = await room.live.events(room.who, run.id)
     assert [each.type for each in events.items][-2:] == ["message", "status"]
+
+
+async def test_a_run_that_ended_since_somebody_looked_is_left_as_it_is(
+    storage: Storage, clock: SteppedClock
+) -> None:
+    room = await watched(storage)
+    done = await room.answered()
+    home = room.who.organization_id
+    assert home is not None
+    clock.tick(PATIENCE.waiting)
+    assert not await storage.write(home, changing.end_overdue, done.run.id, PATIENCE)
+    assert not await storage.write(home, changing.end_overdue, new_id(), PATIENCE)
+    assert await run_of(room, done.run) == done.run
 
 
 async def test_a_worker_goes_its_rounds_and_whoever_drains_the_work_does_not_wait_for_people(

@@ -26,8 +26,8 @@ def test_the_example_runs(
     monkeypatch.setenv("MEMORANDA_EMBEDDER", "none")
     [lines] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     with live_server(sqlite_database) as live:
-        monkeypatch.setenv("MEMORANDA_URL", live.url)
-        monkeypatch.setenv("MEMORANDA_KEY", live.key)
+        monkeypatch.setenv("SERVER", live.url)
+        monkeypatch.setenv("KEY", live.key)
         exec(lines, {})  # noqa: S102 - the page's own lines
     printed = capsys.readouterr().out
     assert [line for line in PRINTED if line not in printed] == []

@@ -53,7 +53,7 @@ def test_the_lines_on_pydantic_ai_go_on_with_a_conversation(
         return await MemorandaConversationStore(opened).load("order-7")
 
     with Memoranda("notes.db") as memoranda:
-        conversation = memoranda._call(kept)
+        conversation = memoranda.lend(kept)
     assert len(conversation.messages) == 4
     assert conversation.messages[3].parts[0].content == "In ten days."
 

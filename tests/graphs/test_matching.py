@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memoranda.graphs.items.matching import (
@@ -27,6 +27,9 @@ def test_a_namespace_is_read_back_as_it_was(namespace: tuple[str, ...]) -> None:
 
 
 @given(NAMESPACES, NAMESPACES)
+@example(("foo",), ("foobar",))
+@example(("foo",), ("foo-",))
+@example(("foo",), ("foo/",))
 def test_between_its_two_texts_lies_what_begins_so_and_nothing_else(
     prefix: tuple[str, ...], namespace: tuple[str, ...]
 ) -> None:

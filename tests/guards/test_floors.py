@@ -87,6 +87,6 @@ NAMES = {
     "frameworks": "Only its integration knows an agent framework",
     "cycles": "No two neighbors import each other",
     "pure": "What decides is pure: no database, no event loop, no web",
-    "client": "The HTTP client needs values alone: no database, no server, nothing that decides",
+    "client": "The HTTP client needs values alone: no database, no server",
     "dialects": "Only storage knows which database it is",
 }

@@ -91,8 +91,8 @@ def test_a_killed_run_leaves_no_server_behind() -> None:
         time.sleep(0.05)
     assert not alive(server)
     harness.remove_leftovers()
-    for root in (Path(tempfile.gettempdir()), harness.in_memory()):
-        assert not list(root.glob(f"memoranda-postgres-{run.pid}-*"))
+    for place in (Path(tempfile.gettempdir()), harness.in_memory()):
+        assert not list(place.glob(f"memoranda-postgres-{run.pid}-*"))
 
 
 def alive(process_id: int) -> bool:

@@ -8,7 +8,6 @@ from memoranda.instructions.cutting import marker
 from memoranda.instructions.measuring import (
     Inputs,
     Piece,
-    State,
     measure_segment,
     measure_segments,
     shares,
@@ -22,6 +21,7 @@ from memoranda.instructions.segments import (
     TOTAL_CAP,
     Rule,
     SegmentName,
+    State,
     cap_of,
     total_cap,
 )

@@ -68,7 +68,7 @@ class House:
             found = {path_of_title(each.title): each.text for each in page.items}
             return {str(path).removeprefix("/"): text for path, text in found.items() if path}
 
-        return self.memoranda._call(look)
+        return self.memoranda.lend(look)
 
 
 @pytest.fixture(scope="module")

@@ -515,6 +515,8 @@ async def test_threads_call_the_synchronous_methods_and_the_loops_own_is_told_to
     assert await anyio.to_thread.run_sync(work) == ["k"]
     with pytest.raises(RuntimeError, match="begins with an a"):
         store.get(("sync",), "k")
+    with pytest.raises(RuntimeError, match=r"sync\.Memoranda"):
+        await anyio.to_thread.run_sync(MemorandaStore, store._home.memoranda)
 
 
 async def test_a_users_removal_takes_items_along(
@@ -523,3 +525,16 @@ async def test_a_users_removal_takes_items_along(
     await store.aput(("t",), "k", {"secret": "apricot"})
     await memoranda.removal.erase_user(acme.owner, made["user_id"])
     assert await store.asearch(()) == []
+
+
+async def test_memorandas_own_embedder_finds_by_meaning(sqlite_database: str) -> None:
+    async with Memoranda.open(sqlite_database, migrate=False) as memoranda:
+        store = MemorandaStore(memoranda, fields=["text"])
+        for key, text in {
+            "car": "The automobile needs new tires.",
+            "food": "We had pasta for dinner.",
+            "sky": "Stars are best seen far from cities.",
+        }.items():
+            await store.aput(("m",), key, {"text": text})
+        assert (await keys(store, "m", query="vehicle maintenance"))[0] == "car"
+        assert (await keys(store, "m", query="astronomy at night"))[0] == "sky"

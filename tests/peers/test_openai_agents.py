@@ -345,8 +345,9 @@ async def test_clearing_takes_every_branch_and_others_go_on_with_main(
 ) -> None:
     await session.add_items(said("one", "two"))
     await session.create_branch_from_turn(2, "side")
-    elsewhere = MemorandaSession(memoranda, name, acme.owner)
-    await elsewhere.switch_to_branch("side")
+    elsewhere, another = (MemorandaSession(memoranda, name, acme.owner) for _ in range(2))
+    for each in (elsewhere, another):
+        await each.switch_to_branch("side")
     await session.clear_session()
     await session.clear_session()
     assert session.branch_id == "main"
@@ -354,6 +355,8 @@ async def test_clearing_takes_every_branch_and_others_go_on_with_main(
     assert elsewhere.branch_id == "main"
     await elsewhere.add_items(said("anew"))
     assert await contents(session) == ["anew", "re anew"]
+    assert await another.pop_item() == {"role": "assistant", "content": "re anew"}
+    assert another.branch_id == "main"
     with pytest.raises(ValueError, match="used"):
         await session.create_branch_from_turn(1, "side")
 

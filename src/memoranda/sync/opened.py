@@ -84,3 +84,6 @@ class Opened:
             )
         portal, opened = self._opened
         return portal.call(verb, opened)
+
+
+check_verbs(Opened)

@@ -16,6 +16,7 @@ from memoranda.conversations.wire.requests import build_request
 from memoranda.conversations.wire.streams import anthropic as anthropic_stream
 from memoranda.conversations.wire.streams import openai_responses as responses_stream
 from memoranda.conversations.wire.valid import check_request
+from memoranda.words.errors import Invalid
 from tests.conversations.wire.sdk import Nobody, stored
 
 PUBLISHED = Path(__file__).parent / "published"
@@ -99,6 +100,10 @@ TURNS = [
 def test_a_published_exchange_of_responses_is_kept_and_sent_again(
     frames: list[dict[str, Any]],
 ) -> None:
+    if frames and all(frame["type"] == "error" for frame in frames):
+        with pytest.raises(Invalid):
+            responses_stream.from_stream(frames)
+        return
     [message] = stored(responses_stream.from_stream(frames))
     ended = [f for f in frames if f["type"] in {"response.completed", "response.incomplete"}]
     assert message.metadata.get("stopped", False) is not bool(ended)

@@ -130,6 +130,17 @@ async def test_what_is_remembered_of_the_user_is_found_by_every_application(
             await service.add_memory(**APP, memories=[MemoryEntry(content=asked(bad))])
 
 
+async def test_the_best_comes_first_whether_it_was_said_or_is_remembered(
+    service: MemorandaMemoryService,
+) -> None:
+    await service.add_memory(**APP, memories=[MemoryEntry(content=asked("Ada takes oat milk."))])
+    await service.add_session_to_memory(session(said("The harbor has oat milk.")))
+    for query, first in (("Ada oat milk", "memory:"), ("harbor oat milk", "said:")):
+        entries = (await service.search_memory(**APP, query=query)).memories
+        assert len(entries) == 2
+        assert (entries[0].id or "").startswith(first)
+
+
 async def test_a_memory_is_forgotten_by_the_id_that_a_search_gave(
     memoranda: Memoranda, acme: Tenant, service: MemorandaMemoryService
 ) -> None:

@@ -38,5 +38,5 @@ def test_the_ten_lines_keep_a_session(
         return await service.get_session(app_name="desk", user_id="ada", session_id="order-7")
 
     with Memoranda("notes.db") as memoranda:
-        session = memoranda._call(kept)
+        session = memoranda.lend(kept)
     assert [event.author for event in session.events] == ["user", "clerk"]

@@ -1,7 +1,7 @@
 """Found passages as results: the message that each is of, where it stands, and why it was found."""
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from memoranda.conversations.finding.models import FoundMessage, Why
@@ -19,8 +19,11 @@ from memoranda.search.document import Passage
 from memoranda.search.fusion import Meaning
 from memoranda.search.lexical import DIGITS, Hit
 from memoranda.search.terms import Query, read_passage
-from memoranda.search.weights import REACH
+from memoranda.search.weights import FUSION, REACH
 from memoranda.storage import Transaction
+
+NEIGHBORS_SHARE: Final = 0.4
+"""How much of the best score a message needs that is found for its neighbors alone."""
 
 
 class _Around(NamedTuple):
@@ -33,52 +36,85 @@ class _Around(NamedTuple):
 def show(
     tx: Transaction, query: Query, found: Both, meaning: Meaning | None, limit: int
 ) -> list[FoundMessage]:
-    """At most `limit` messages, each by its best passage, best first; what is gone by now is left out."""
+    """At most `limit` messages, each by its best passage, best first; what is gone by now is left out.
+
+    So is a message that neither holds a word of the query nor is near it, and is found for those around it
+    alone, unless they speak of it enough: the answer to a question may say none of its words.
+    """
     seen = reaches.shown(tx, [hit.document_id for hit in found.hits])
-    around: dict[Hit, _Around] = {}
+    results: list[FoundMessage] = []
     taken: set[UUID] = set()
-    for hit in found.hits:
-        near = _around(seen.places.get(hit.document_id, b""), hit.ordinal)
-        if near is not None and near.own.message_id not in taken and len(around) < limit:
-            taken.add(near.own.message_id)
-            around[hit] = near
-    wanted = {place.message_id for near in around.values() for place in (near.own, *near.others)}
-    messages, compacted = reaches.messages(tx, wanted)
-    texts = _Texts(messages)
-    results = []
-    for hit, near in around.items():
-        own = texts.passage(near.own)
-        if own is None:
-            continue
-        message = messages[near.own.message_id].message
-        conversation_id = seen.conversation_of[hit.document_id]
-        words = texts.words(query, [near.own])
-        nearby = [each for each in texts.words(query, near.others) if each not in words]
-        results.append(
-            FoundMessage(
-                conversation_id=conversation_id,
-                **seen.about[conversation_id]._asdict(),
-                position=message.position,
-                role=message.role,
-                name=name_of(message),
-                at=at_of(message),
-                ts=message.ts,
-                text=own.text,
-                score=hit.score,
-                why=Why(words=words, nearby=nearby, meaning=_nearness(found, hit, meaning)),
-                compacted=near.own.message_id in compacted,
-            )
-        )
+    waiting = iter(found.hits)
+    while len(results) < limit:
+        around = dict(_some(waiting, seen.places, taken, limit - len(results)))
+        if not around:
+            break
+        wanted = {
+            place.message_id for near in around.values() for place in (near.own, *near.others)
+        }
+        texts = _Texts(*reaches.messages(tx, wanted))
+        for hit, near in around.items():
+            conversation_id = seen.conversation_of[hit.document_id]
+            about = {"conversation_id": conversation_id, **seen.about[conversation_id]._asdict()}
+            shown = texts.shown(query, hit, near, _nearness(found, hit, meaning), about)
+            if shown is not None and not _is_faint(shown, found.hits[0].score):
+                results.append(shown)
     return results
+
+
+def _some(
+    hits: Iterator[Hit], places: Mapping[UUID, bytes], taken: set[UUID], count: int
+) -> Iterator[tuple[Hit, _Around]]:
+    """The next `count` hits that are of messages which are not `taken` yet, each with what is around it."""
+    while count:
+        hit = next(hits, None)
+        if hit is None:
+            return
+        near = _around(places.get(hit.document_id, b""), hit.ordinal)
+        if near is not None and near.own.message_id not in taken:
+            taken.add(near.own.message_id)
+            count -= 1
+            yield hit, near
+
+
+def _is_faint(found: FoundMessage, best: float) -> bool:
+    """Whether it is found for its neighbors alone, and they hardly speak of what was asked."""
+    why = found.why
+    by_itself = bool(why.words) or (why.meaning or 0.0) >= FUSION.faint
+    return not by_itself and found.score < NEIGHBORS_SHARE * best
 
 
 class _Texts:
     """What stands at places, and which terms it holds; each is read once."""
 
-    def __init__(self, messages: Mapping[UUID, Row]) -> None:
+    def __init__(self, messages: Mapping[UUID, Row], compacted: Collection[UUID]) -> None:
         self._messages = messages
+        self._compacted = compacted
         self._passages: dict[UUID, list[Passage]] = {}
         self._terms: dict[Place, frozenset[str]] = {}
+
+    def shown(
+        self, query: Query, hit: Hit, near: _Around, meaning: float | None, about: dict[str, Any]
+    ) -> FoundMessage | None:
+        """The message of a hit, with why it was found; None where it is gone by now."""
+        own = self.passage(near.own)
+        if own is None:
+            return None
+        message = self._messages[near.own.message_id].message
+        words = self.words(query, [near.own])
+        nearby = [each for each in self.words(query, near.others) if each not in words]
+        return FoundMessage(
+            **about,
+            position=message.position,
+            role=message.role,
+            name=name_of(message),
+            at=at_of(message),
+            ts=message.ts,
+            text=own.text,
+            score=hit.score,
+            why=Why(words=words, nearby=nearby, meaning=meaning),
+            compacted=near.own.message_id in self._compacted,
+        )
 
     def passage(self, place: Place) -> Passage | None:
         row = self._messages.get(place.message_id)

@@ -169,7 +169,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return self._do(commands.clear)
 
     def _do(self, does: Does) -> str:
-        return self._memoranda._call(lambda opened: self._asked.do(opened, does))  # noqa: SLF001 - the face's own door, for its own rooms and this one
+        return self._memoranda.lend(lambda opened: self._asked.do(opened, does))
 
 
 def _given(command: Any, name: str) -> str:

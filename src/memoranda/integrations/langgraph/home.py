@@ -38,10 +38,15 @@ class Home:
     ) -> Self:
         """Find where it lives. Raises `RuntimeError` where that can't be told: not on the loop that opened it."""
         if isinstance(memoranda, sync.Memoranda):
-            opened, loop = memoranda.lend(_here)
-        else:
-            opened, loop = memoranda, asyncio.get_running_loop()
-        return cls(opened, loop, who or opened.owner, user_id, agent_id)
+            opened, there = memoranda.lend(_here)
+            return cls(opened, there, who or opened.owner, user_id, agent_id)
+        loop = _running()
+        if loop is None:
+            raise RuntimeError(
+                "Make it on the event loop on which Memoranda was opened; a script without one opens "
+                "`memoranda.sync.Memoranda`."
+            )
+        return cls(memoranda, loop, who or memoranda.owner, user_id, agent_id)
 
     @property
     def subject(self) -> Named:
