@@ -104,7 +104,11 @@ def _found(
             compared.add(each.id)
             if matches(each.item.value, wanted):
                 yield each
-    for each in store.newest(tx, holder, asked.namespace):
+    # Whoever filters, or leaves out what was compared, may have to look at all of them.
+    most = None if wanted or compared else asked.offset + asked.limit
+    if most == 0:
+        return
+    for each in store.newest(tx, holder, asked.namespace, most):
         if each.id not in compared and matches(each.item.value, wanted):
             yield each
 

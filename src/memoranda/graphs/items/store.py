@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from memoranda.graphs.items.matching import below, labels_of, text_of
 from memoranda.graphs.items.models import GraphItem, Namespace
@@ -21,7 +22,7 @@ AT_ONCE: Final = 200
 """Items that are in memory together while a search looks for those that it means."""
 DIGITS: Final = 6
 """Scores are rounded to this many decimals, so that both databases rank alike."""
-_NEWEST: Final = UUID(int=2**128 - 1)
+_ALL: Final = 2**31 - 1
 _COLUMNS: Final = (i.id, i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_ms)
 _MINE: Final = i.holder_id == bindparam("holder")
 _LIVES: Final = or_(i.expires_at.is_(None), i.expires_at > bindparam("now"))
@@ -35,17 +36,14 @@ _UNDER_KEY: Final = (_MINE, i.namespace == bindparam("name"), i.key == bindparam
 
 ITEM: Final = select(*_COLUMNS).where(*_UNDER_KEY, _LIVES)
 ITEMS: Final = select(*_COLUMNS).where(one_of(i.id, "ids"))
-NEWEST_BELOW: Final = (
-    select(*_COLUMNS)
-    .where(
-        *_BELOW,
-        or_(
-            i.updated_at < bindparam("before"),
-            and_(i.updated_at == bindparam("before"), i.id < bindparam("last")),
-        ),
-    )
+NEWEST_OF_ALL: Final = (
+    select(i.id)
+    .where(_MINE, _LIVES)
     .order_by(i.updated_at.desc(), i.id.desc())
     .limit(bindparam("most"))
+)
+NEWEST_BELOW: Final = (
+    select(i.id).where(*_BELOW).order_by(i.updated_at.desc(), i.id.desc()).limit(bindparam("most"))
 )
 NAMESPACES: Final = select(i.namespace).where(*_BELOW).group_by(i.namespace)
 VECTORS_BELOW: Final = (
@@ -112,16 +110,17 @@ def get(tx: Transaction, holder_id: UUID, namespace: Namespace, key: str) -> Kep
     return None if row is None else _kept(row)
 
 
-def newest(tx: Transaction, holder_id: UUID, namespace: Namespace) -> Iterator[Kept]:
-    """Every item below a namespace, the newest first, read a page at a time."""
-    first, end = below(namespace)
-    asked = {"holder": holder_id, "first": first, "end": end, "now": tx.now, "most": AT_ONCE}
-    before, last = tx.now + timedelta(days=1), _NEWEST
-    while rows := tx.all(NEWEST_BELOW, before=before, last=last, **asked):
-        yield from map(_kept, rows)
-        before, last = rows[-1].updated_at, rows[-1].id
-        if len(rows) < AT_ONCE:
-            return
+def newest(
+    tx: Transaction, holder_id: UUID, namespace: Namespace, most: int | None = None
+) -> Iterator[Kept]:
+    """The items below a namespace, the newest first, read some at a time; `most` of them, or all."""
+    asked: dict[str, Any] = {"holder": holder_id, "now": tx.now, "most": most or _ALL}
+    if namespace:
+        first, end = below(namespace)
+        rows = tx.plain(NEWEST_BELOW, first=first, end=end, **asked)
+    else:
+        rows = tx.plain(NEWEST_OF_ALL, **asked)
+    yield from _read(tx, [id_of(row[0]) for row in rows])
 
 
 def nearest(tx: Transaction, holder_id: UUID, namespace: Namespace, meant: Meant) -> Iterator[Kept]:
@@ -131,12 +130,7 @@ def nearest(tx: Transaction, holder_id: UUID, namespace: Namespace, meant: Meant
         VECTORS_BELOW, holder=holder_id, first=first, end=end, now=tx.now, model=meant.model
     )
     best = _best([(id_of(row[0]), bytes(row[1])) for row in rows], meant.vector)
-    ranked = sorted(best, key=lambda each: -best[each])
-    for at in range(0, len(ranked), AT_ONCE):
-        some = ranked[at : at + AT_ONCE]
-        found = {row.id: row for row in tx.all(ITEMS, ids=some)}
-        # One may be taken away between two statements.
-        yield from (_kept(found[each], best[each]) for each in some if each in found)
+    yield from _read(tx, sorted(best, key=lambda each: -best[each]), best)
 
 
 def namespaces(tx: Transaction, holder_id: UUID, namespace: Namespace) -> list[Namespace]:
@@ -188,6 +182,16 @@ def sweep(tx: Transaction, most: int, holder_id: UUID | None = None) -> int:
         else tx.all(EXPIRED_OF, holder=holder_id, **asked)
     )
     return tx.run(DELETE, ids=[row.id for row in found]) if found else 0
+
+
+def _read(
+    tx: Transaction, ids: Sequence[UUID], scores: Mapping[UUID, float] = MappingProxyType({})
+) -> Iterator[Kept]:
+    """These items in this order; one that is taken away meanwhile is left out."""
+    for at in range(0, len(ids), AT_ONCE):
+        some = ids[at : at + AT_ONCE]
+        found = {row.id: row for row in tx.all(ITEMS, ids=some)}
+        yield from (_kept(found[each], scores.get(each)) for each in some if each in found)
 
 
 def _row(tx: Transaction, holder_id: UUID, name: str, placed: Placed) -> dict[str, Any]:
