@@ -237,6 +237,28 @@ async def test_a_file_is_sent_whole_again(desk: Desk, tmp_path: Path) -> None:
         assert len(first.content) == len(second.content)
 
 
+class Watched(BytesIO):
+    """A file that remembers how much of it was read at once."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.most = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        part = super().read(size)
+        self.most = max(self.most, len(part))
+        return part
+
+
+async def test_a_large_file_is_read_part_by_part(desk: Desk) -> None:
+    mine, client = desk.mine, desk.mine.client
+    large = Watched(b"Tea is at four.\n" * 30_000)
+    await mine(client.knowledge.add, large, filename="tea.txt")
+    lines = Watched(b"Tea is at four.\n" * 5_000)
+    assert (await mine(client.memories.take_in, lines, dry_run=True)).dry_run
+    assert large.most <= 65_536 == lines.most
+
+
 async def test_what_is_none_of_this_api_is_said_to_be(desk: Desk) -> None:
     mine, memories, network = desk.mine, desk.mine.client.memories, desk.mine.network
     for answer in (

@@ -51,14 +51,6 @@ def test_every_code_that_the_api_states_is_the_servers_own_class() -> None:
     }
 
 
-def test_what_a_class_of_the_library_by_a_user_is_called_does_not_matter() -> None:
-    class Mine(NotFound):
-        code = "mine"
-
-    assert "mine" not in known()
-    assert Mine.code == "mine"
-
-
 @pytest.mark.parametrize(
     "error",
     [

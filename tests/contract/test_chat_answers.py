@@ -192,6 +192,20 @@ async def test_each_agent_of_a_run_goes_on_with_its_own_conversation(
     assert made.user_id == acme.anna.id
 
 
+async def test_the_chats_own_agent_answers_where_none_is_named(
+    storage: Storage, acme: Tenant
+) -> None:
+    scout = acme.scout.id
+    desk = await Desk.of(storage, acme, agent_id=scout)
+    await desk.exchange("q0", "a0")
+    await desk.exchange("q1", "a1", scout)
+    await desk.assert_known(scout)
+    sent = await desk.ask("q2")
+    turns = [desk.turn(await desk.begin(sent.run, each), "a2", each) for each in (None, scout)]
+    with pytest.raises(Invalid):
+        await desk.chats.answer(desk.who, sent.run.id, "a2", turns)
+
+
 async def test_of_an_answer_everything_is_saved_or_nothing(desk: Desk, acme: Tenant) -> None:
     scout, clerk = acme.scout.id, acme.clerk.id
     sent = await desk.ask("q")
@@ -269,8 +283,12 @@ async def test_an_agents_key_answers_for_its_agent_and_user_alone(
     sent = await desk.ask("q")
     key = acme.key_of(acme.scout, acme.anna)
     for stranger in (acme.key_of(acme.scout, acme.ben), acme.key_of(acme.clerk, acme.anna)):
-        with pytest.raises(NotFound):
-            await desk.chats.pick_up(stranger, sent.run.id)
+        for attempt in (
+            desk.chats.pick_up(stranger, sent.run.id),
+            desk.chats.run(stranger, sent.run.id),
+        ):
+            with pytest.raises(NotFound):
+                await attempt
     await desk.chats.pick_up(key, sent.run.id)
     with pytest.raises(Refused):
         await desk.chats.prepare(key, sent.run.id, acme.clerk.id)

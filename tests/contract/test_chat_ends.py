@@ -153,6 +153,7 @@ async def test_a_chat_that_is_deleted_is_gone_with_what_its_agents_know(
     await whole_life(desk, Told(1))
     thread = await desk.chats.thread(desk.who, desk.id)
     assert thread.run is not None
+    await desk.begin(thread.run, acme.scout.id)  # which knows nothing yet
     await desk.chats.delete(desk.who, desk.id)
     for attempt in (
         desk.chats.get(desk.who, desk.id),
@@ -165,9 +166,10 @@ async def test_a_chat_that_is_deleted_is_gone_with_what_its_agents_know(
             await attempt
     assert (await desk.talks.of_workflow(desk.who, desk.chat.workflow_id)).items == []
     assert (await Runs(storage).get(desk.who, thread.run.id)).status == "cancelled"
-    key = ConversationKey(workflow_id=desk.chat.workflow_id)
-    with pytest.raises(LateSave):
-        await desk.talks.save(desk.who, key, [says("late")], fence=0)
+    for agent_id in (None, acme.scout.id):
+        key = ConversationKey(workflow_id=desk.chat.workflow_id, agent_id=agent_id)
+        with pytest.raises(LateSave):
+            await desk.talks.save(desk.who, key, [says("late")], fence=0)
     recorded = await read(storage, acme, select(activities.c.type, activities.c.subject_id))
     assert ("chat_deleted", desk.id) in recorded
     await other.assert_known()
@@ -233,7 +235,7 @@ async def test_an_erasure_finds_the_chats_that_quote_what_it_takes(
     acme = await new_tenant(memoranda.storage)
     quote = "we never ship on fridays"
     where = {}
-    for place in ("message", "left branch", "note", "live run", "title", "nowhere"):
+    for place in ("message", "left branch", "note", "live run", "title", "snapshot", "nowhere"):
         title = quote if place == "title" else None
         desk = where[place] = await Desk.of(memoranda.storage, acme, title=title)
         await desk.exchange("q", "a")
@@ -241,6 +243,10 @@ async def test_an_erasure_finds_the_chats_that_quote_what_it_takes(
     await where["left branch"].exchange("hm?", quote)
     await where["left branch"].regenerate()
     await where["note"].chats.notes.add(acme.owner, where["note"].id, "k", f"He says {quote}")
+    prepared = await where["snapshot"].begin((await where["snapshot"].ask("hm?")).run)
+    kept = [where["snapshot"].turn(prepared, quote)]  # which the agent knows, and nobody was told
+    await where["snapshot"].chats.answer(acme.owner, prepared.run.id, "hm", kept)
+    await where["snapshot"].regenerate()
     run = (await where["live run"].ask("hm?")).run
     await where["live run"].chats.pick_up(acme.owner, run.id)
     told = [TextDelta(text=quote[:9]), TextDelta(text=quote[9:])]
@@ -248,7 +254,8 @@ async def test_an_erasure_finds_the_chats_that_quote_what_it_takes(
     memory = await memoranda.memories.remember(acme.owner, quote)
     erased = await memoranda.removal.erase(acme.owner, memory.id)
     assert erased.quoted_in_chats == [
-        where[place].id for place in ("title", "live run", "note", "left branch", "message")
+        where[place].id
+        for place in ("snapshot", "title", "live run", "note", "left branch", "message")
     ]
 
 

@@ -103,6 +103,27 @@ async def test_what_a_run_was_given_that_came_to_no_answer_waits_again(
     assert sorted(await told_in(room)) == ["[Saved again.]", "[Sent.]"]
 
 
+@pytest.mark.parametrize("ends", ["failed", "stopped", "cleared", "deleted"])
+async def test_a_run_that_was_given_two_notes_of_one_key_can_end(room: Room, ends: str) -> None:
+    run = await room.running()
+    await note(room, "form", "Saved.")
+    await room.chats.prepare(room.who, run.id, room.tenant.scout.id)
+    await note(room, "form", "Saved again.")
+    prepared = await room.chats.prepare(room.who, run.id, room.tenant.clerk.id)
+    assert prepared.notes == ["[Saved.]", "[Saved again.]"]
+    match ends:
+        case "failed":
+            await room.chats.fail(room.who, run.id, "It broke.")
+        case "stopped":
+            await room.chats.answer(room.who, run.id, "", stopped=True)
+        case "cleared":
+            await room.chats.clear(room.who, room.chat.id)
+        case _:
+            await room.chats.delete(room.who, room.chat.id)
+            return
+    assert await told_in(room) == ([] if ends == "cleared" else ["[Saved again.]"])
+
+
 async def test_what_was_told_on_a_part_that_was_left_is_told_again(room: Room) -> None:
     await note(room, "form", "Saved.")
     await note(room, "order", "Sent.")
@@ -134,6 +155,21 @@ async def test_so_many_notes_may_wait_and_no_more_but_a_key_can_still_say_someth
     await note(room, "two", "Two again.")
     assert await told_in(room) == ["[One.]", "[Two again.]"]
     await note(room, "three", "Three.")
+
+
+async def test_what_a_live_run_was_given_counts_for_it_may_wait_again(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoranda.conversations.chats.notes.store.MOST_WAITING", 2)
+    await note(room, "one", "One.")
+    await note(room, "two", "Two.")
+    run = await room.running()
+    await room.chats.prepare(room.who, run.id, room.tenant.scout.id)
+    with pytest.raises(OverLimit):
+        await note(room, "three", "Three.")
+    await note(room, "two", "Two again.")
+    await room.chats.fail(room.who, run.id, "It broke.")
+    assert await told_in(room) == ["[One.]", "[Two again.]"]
 
 
 async def test_notes_are_listed_page_by_page(room: Room) -> None:

@@ -18,7 +18,7 @@ from memoranda.words.errors import Conflict, NotFound
 from tests.contract.chat_desk import Desk, says
 from tests.contract.tenants import Tenant
 
-ROUNDS = 4
+ROUNDS = 3
 
 
 @pytest.fixture

@@ -72,6 +72,29 @@ async def test_without_an_embedder_words_find_it_and_the_answer_says_so(storage:
     assert (await house.ask("car")).results == []
 
 
+async def test_of_a_short_talk_what_has_next_to_nothing_to_do_with_the_query_is_not_listed(
+    storage: Storage,
+) -> None:
+    said = (
+        *("Good morning.", "Fine weather.", "Which ferry leaves last?"),
+        *("The last ferry leaves at nine.", "Is the last ferry late?", "Seldom."),
+    )
+    house, other = await new_said_house(storage), await new_said_house(storage, name="Other")
+    for each in (house, other):
+        await each.talk(*said)
+    await other.talk(*said)
+    for query in ("ferry", "when does the last ferry leave?", "a ferry to an island with a dog"):
+        for each in (house, other):
+            results = (await each.ask(query, limit=20)).results
+            found = [result.text for result in results]
+            assert "Good morning." not in found
+            assert set(said[2:]) <= set(found)  # the answer too, in which no word of the query is
+            assert all(
+                result.why.words or result.score >= 0.4 * results[0].score for result in results
+            )
+    assert [each.text for each in (await house.ask("ferry", limit=4)).results][-1] == "Seldom."
+
+
 async def test_messages_that_nobody_has_read_yet_are_counted_as_waiting(house: SaidHouse) -> None:
     talk = await house.talk("We met at the fountain")
     await house.say(talk, "The fountain was dry", "It rained later")

@@ -90,8 +90,20 @@ def test_a_part_that_stands_twice_is_named_by_its_lines() -> None:
 
 def test_sizes_are_of_all_that_is_in_a_folder() -> None:
     files = [(Path(("a", "b")), 1_000), (Path(("a", "c")), 536), (Path(("d",)), 0)]
-    lines = listing(Path(()), files, [Path(("a",))]).split("\n")[1:]
+    lines = listing(Path(()), files, [Path(("a",))], chars=1_000).split("\n")[1:]
     assert lines == [
         *("1.5K\t/memories", "1.5K\t/memories/a/", "1000B\t/memories/a/b"),
         *("536B\t/memories/a/c", "0B\t/memories/d"),
     ]
+
+
+def test_a_folder_of_very_many_files_is_listed_as_far_as_there_is_room() -> None:
+    files = [(Path((f"{number:04}",)), 1) for number in range(2_000)]
+    _, own, *lines = listing(Path(()), files, [], chars=1_000).split("\n")
+    assert own == "2K\t/memories"
+    assert (
+        lines[-1]
+        == f"({2_000 - len(lines) + 1} more are not listed: there is no room for them here.)"
+    )
+    assert 900 < len("".join(lines[:-1])) <= 1_000
+    assert lines[0] == "1B\t/memories/0000"

@@ -1,5 +1,6 @@
 """LangGraph's checkpointer over Memoranda passes LangGraph's own conformance, and runs real graphs."""
 
+import asyncio
 import operator
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
@@ -323,6 +324,21 @@ async def test_what_is_too_large_is_refused_and_nothing_of_it_kept(saver: Memora
         with pytest.raises(OverLimit):
             await put(saver, config(thread), values, dict.fromkeys(values, "1"))
     assert [each async for each in saver.alist(None)] == []
+
+
+async def test_writers_of_one_thread_at_once_lose_nothing(saver: MemorandaSaver) -> None:
+    async def work(number: int) -> str:
+        at = await put(saver, config("t"), {"n": number}, {"n": str(number)})
+        await saver.aput_writes(at, [("n", number)], f"task-{number}")
+        return str(at["configurable"]["checkpoint_id"])
+
+    made = await asyncio.gather(*(work(number) for number in range(10)))
+    found = [each async for each in saver.alist(config("t"))]
+    ids = [each.config["configurable"]["checkpoint_id"] for each in found]
+    assert ids == sorted(made, reverse=True)
+    assert [each.pending_writes for each in found] == [
+        [(f"task-{n}", "n", n)] for n in (each.checkpoint["channel_values"]["n"] for each in found)
+    ]
 
 
 async def test_erasing_a_user_takes_its_threads_along(

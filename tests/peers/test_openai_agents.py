@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from agents.memory import Session, SessionSettings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda import Memoranda
+from memoranda import Memoranda, sync
 from memoranda.conversations.models import ConversationKey, Message
 from memoranda.conversations.said import words_of
 from memoranda.integrations.openai_agents import MemorandaSession
@@ -100,7 +101,7 @@ def name() -> str:
 
 
 @pytest.fixture
-def session(memoranda: Memoranda, acme: Tenant, name: str) -> MemorandaSession:
+async def session(memoranda: Memoranda, acme: Tenant, name: str) -> MemorandaSession:
     return MemorandaSession(memoranda, name, acme.owner)
 
 
@@ -247,6 +248,28 @@ async def test_a_runner_remembers_over_several_turns_and_tools(
     await Runner.run(agent, "What else?", session=anew, run_config=limited)
     assert len(model.inputs[3]) == 3
     assert (await anew.get_items(limit=2))[0].get("content") == "What else?"
+
+
+def test_a_script_without_a_loop_remembers_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_EMBEDDER", "none")
+    model = ScriptedModel(["Noted.", "Rome."])
+    agent = Agent(name="guide", model=model)
+    with sync.Memoranda(str(tmp_path / "script.db")) as memoranda:
+        session = MemorandaSession(memoranda, "script")
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            Runner.run_sync(agent, "Rome is sunny.", session=session, run_config=QUIET)
+            done = Runner.run_sync(agent, "Where is it?", session=session, run_config=QUIET)
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()
+        assert done.final_output == "Rome."
+        assert len(model.inputs[1]) == 3
+        stored = memoranda.conversations.load(ConversationKey(workflow_id="script"))
+        assert len(stored.messages) == 4
 
 
 async def test_a_branch_begins_before_a_turn_and_goes_its_own_way(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 from memoranda.access import roles
 from memoranda.access.rates import models as rates
@@ -47,6 +47,8 @@ KIND_BY_STATUS: Final[Mapping[int, type[MemorandaError]]] = {
 }
 """The kind of a code that a newer server has; any other status is `Invalid` below 500, and else `Unavailable`."""
 
+FAULTS: Final = 500
+"""From here on statuses say that the server is at fault."""
 OWN_FIELDS: Final = frozenset({"type", "title", "status", "detail", "code"})
 
 
@@ -72,8 +74,8 @@ def error_of(status: int, content: bytes) -> MemorandaError:
         return _unexpected(status)
     if not isinstance(code, str) or not isinstance(detail, str):
         return _unexpected(status)
-    kind = known().get(code) or _newer(code, status)
-    error = kind(detail)
+    kind = known().get(code)
+    error = _newer(code, detail, status) if kind is None else kind(detail)
     error.details.update({name: problem[name] for name in problem if name not in OWN_FIELDS})
     return error
 
@@ -85,12 +87,12 @@ def known() -> dict[str, type[MemorandaError]]:
     return {each.code: each for each in error_types() if each.__module__ in homes}
 
 
-@cache
-def _newer(code: str, status: int) -> type[MemorandaError]:
-    """A class for a code that this version does not know, of the kind that its status tells."""
-    kind = KIND_BY_STATUS.get(status, Invalid if status < 500 else Unavailable)
-    told: dict[str, Any] = {"code": code, "retryable": status in {429, 503}}
-    return type(kind.__name__, (kind,), told)
+def _newer(code: str, detail: str, status: int) -> MemorandaError:
+    """An error of a code that this version does not know, of the kind that its status tells."""
+    kind = KIND_BY_STATUS.get(status, Invalid if status < FAULTS else Unavailable)
+    error = kind(detail)
+    vars(error).update(code=code, retryable=status in {429, 503})
+    return error
 
 
 def _unexpected(status: int) -> UnexpectedAnswer:

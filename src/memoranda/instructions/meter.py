@@ -191,7 +191,6 @@ class LoadMeter:
         measured = [measure_segment(name, inputs, ESTIMATORS[self._estimator]) for name in names]
         return FilesLoad(
             estimator=self._estimator,
-            measured_at=self._clock(),
             total_tokens=sum(each.included for each in measured),
             total_cap=sum(each.cap for each in measured),
             segments=[segment_report(each) for each in measured],

@@ -212,7 +212,6 @@ class FilesLoad(Value):
     """
 
     estimator: EstimatorName
-    measured_at: datetime
     total_tokens: int
     total_cap: int
     segments: list[SegmentReport]

@@ -37,6 +37,7 @@ from memoranda.conversations.preparing import list_of
 from memoranda.conversations.rows.store import Written
 from memoranda.conversations.writing import Expected, Place
 from memoranda.storage import Transaction
+from memoranda.words.errors import Invalid
 
 
 class Said(NamedTuple):
@@ -84,7 +85,7 @@ def prepare(
     check_generation(tx, chat)
     if run.status is not ChatRunStatus.RUNNING:
         raise not_now(run, "only one that is running begins with an agent.")
-    place = place_of(who, lists.key_of(chat, agent_id), chat.user_id)
+    place = _place(who, chat, agent_id)
     loaded = load(tx, place, limits)
     _check_own(chat, loaded.conversation)
     branches.record(tx, _cursor(tx, chat, run, place.subject.agent_id, loaded))
@@ -105,11 +106,14 @@ def answer(
     if run.status not in {ChatRunStatus.RUNNING, ChatRunStatus.STOPPING}:
         raise not_now(run, "pick it up, or resume it, and then answer.")
     started = recording.started_calls_of(tx, run.id)
-    for turn in said.turns:  # before anything is written, so that nobody waits for what comes last
-        lists.hold(tx, chat, turn.agent_id)
+    places = [_place(who, chat, turn.agent_id) for turn in said.turns]
+    agents = sorted({place.subject.agent_id for place in places}, key=str)
+    if len(agents) < len(places):
+        raise Invalid("turns names an agent twice: give each its one list.", field="turns")
+    for agent_id in agents:  # before anything is written, so that nobody waits for what comes last
+        lists.hold(tx, chat, agent_id)
     saved = []
-    for turn in said.turns:
-        place = place_of(who, lists.key_of(chat, turn.agent_id), chat.user_id)
+    for turn, place in zip(said.turns, places, strict=True):
         sent = stopped_turn([*turn.messages], started) if said.stopped else turn.messages
         expected = Expected(fence=turn.fence, digest=turn.expected_digest)
         saved.append(_save(tx, chat, run, _Turn(place, list_of(sent, most), expected, most)))
@@ -128,6 +132,11 @@ def fail(tx: Transaction, who: Principal, run_id: UUID, reason: str) -> Answered
     if not run.status.live:
         raise ended(run)
     return finish(tx, chat, run, ChatRunStatus.FAILED, reason=reason)
+
+
+def _place(who: Principal, chat: Chat, agent_id: UUID | None) -> Place:
+    """Where the agent's conversation is; that of the chat's own agent, where none is named."""
+    return place_of(who, lists.key_of(chat, agent_id or chat.agent_id), chat.user_id)
 
 
 def _stopped(content: Content) -> Content:

@@ -159,7 +159,7 @@ class Prepared(_Value):
 class AgentTurn(_Value):
     """What is to be an agent's stored conversation once its run has answered: the list that was sent, with its answer.
 
-    `fence` is the one that `prepare` answered. With `expected_digest` it is saved only over that list.
+    Without an `agent_id` it is the chat's own agent's. `fence` is the one that `prepare` answered. With `expected_digest` it is saved only over that list.
     """
 
     agent_id: UUID | None = None

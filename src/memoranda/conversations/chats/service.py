@@ -239,11 +239,10 @@ class Chats:
     async def prepare(self, who: Principal, run_id: UUID, agent_id: UUID | None = None) -> Prepared:
         """What an agent of a running run begins from; a host does so with each agent before it calls a model.
 
-        Where the agent's conversation is by then is kept, so that a later move can take it back to there. Raises
+        Without `agent_id` it is the chat's own, if it has one. Where the agent's conversation is by then is kept, so that a later move can take it back to there. Raises
         `Conflict` for a run that is not running, `OlderGeneration`, `ConversationTooLarge`, `NotFound`.
         """
-        agent = subject_of(who, agent_id).agent_id
-        prepared = await self._write(who, answering.prepare, run_id, agent, self._limits)
+        prepared = await self._write(who, answering.prepare, run_id, agent_id, self._limits)
         self.live.wake(run_id)
         return prepared
 
@@ -264,12 +263,7 @@ class Chats:
         cleared or reset since, `ConversationTooLarge`, `Invalid`, `NotFound`.
         """
         _check(content)
-        agents = [subject_of(who, turn.agent_id).agent_id for turn in turns]
-        if len({*agents}) < len(agents):
-            raise Invalid("turns names an agent twice: give each its one list.", field="turns")
-        pairs = zip(turns, agents, strict=True)
-        own = [turn.model_copy(update={"agent_id": agent}) for turn, agent in pairs]
-        said = Said(content, own, stopped)
+        said = Said(content, turns, stopped)
         done, saved = await self._write(who, answering.answer, run_id, said, self._limits.max_bytes)
         self._told(who, run_id, "saved", saved)
         return done

@@ -20,7 +20,8 @@ async def view(shelf: Shelf, given: str, view_range: Sequence[int] | None) -> st
     if path.parts and not below:
         raise missing(path)
     folders = {each for each in folders_of(item.path for item in below) if each.within(path)}
-    return listing(path, [(each.path, each.size) for each in below], folders)
+    sizes = [(each.path, each.size) for each in below]
+    return listing(path, sizes, folders, chars=shelf.reply_chars)
 
 
 async def create(shelf: Shelf, given: str, text: str) -> str:

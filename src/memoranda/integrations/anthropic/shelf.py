@@ -69,6 +69,8 @@ class Shelf:
         self._memoranda = memoranda
         self._who = who
         self._course = course
+        self.reply_chars = memoranda.settings.tool_reply_chars
+        """About how many characters a model is told at once of what there is."""
 
     @classmethod
     async def of(

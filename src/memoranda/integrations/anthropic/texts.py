@@ -17,8 +17,13 @@ def missing(path: Path) -> NotFound:
     return NotFound(f"The path {path} does not exist. Please provide a valid path.")
 
 
-def listing(path: Path, sizes: Iterable[tuple[Path, int]], folders: Iterable[Path]) -> str:
-    """What is in a folder, two levels deep: `sizes` are those of all files below it."""
+def listing(
+    path: Path, sizes: Iterable[tuple[Path, int]], folders: Iterable[Path], *, chars: int
+) -> str:
+    """What is in a folder, two levels deep: `sizes` are those of all files below it.
+
+    Beyond about `chars` characters it says how many more there are.
+    """
     below = list(sizes)
     lines = []
     for each in sorted({*folders, *(file for file, _ in below)}):
@@ -31,7 +36,8 @@ def listing(path: Path, sizes: Iterable[tuple[Path, int]], folders: Iterable[Pat
     head = (
         f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
     )
-    return "\n".join([head, f"{_size(sum(size for _, size in below))}\t{path}", *lines])
+    own = f"{_size(sum(size for _, size in below))}\t{path}"
+    return "\n".join([head, own, *_within(chars, lines)])
 
 
 def shown(path: Path, text: str, view_range: Sequence[int] | None) -> str:
@@ -76,6 +82,16 @@ def inserted(text: str, line: int, new: str) -> str:
             f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
         )
     return "\n".join([*lines[:line], new.removesuffix("\n"), *lines[line:], ""])
+
+
+def _within(chars: int, lines: Sequence[str]) -> list[str]:
+    room, kept = chars, 0
+    while kept < len(lines) and room >= len(lines[kept]):
+        room -= len(lines[kept])
+        kept += 1
+    left = len(lines) - kept
+    more = [f"({left} more are not listed: there is no room for them here.)"] if left else []
+    return [*lines[:kept], *more]
 
 
 def _places(text: str, old: str) -> list[int]:

@@ -29,7 +29,7 @@ from memoranda.graphs.checkpoints.models import (
 )
 from memoranda.graphs.checkpoints.service import GraphCheckpoints
 from memoranda.graphs.errors import NeedsWhatCameBefore
-from memoranda.integrations.langgraph.home import Given, Home
+from memoranda.integrations.home import Given, Home
 
 AT_ONCE: Final = 50
 """Checkpoints that are in memory together while a list goes on."""

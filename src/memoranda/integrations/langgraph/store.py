@@ -31,7 +31,7 @@ from memoranda.graphs.items.models import (
     PutItem,
     SearchItems,
 )
-from memoranda.integrations.langgraph.home import Given, Home
+from memoranda.integrations.home import Given, Home
 from memoranda.words.errors import Invalid
 
 WHOLE: Final = "$"

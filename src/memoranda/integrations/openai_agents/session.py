@@ -12,12 +12,12 @@ from agents.memory import SessionSettings
 from agents.memory.session_settings import coerce_session_settings
 
 from memoranda.access.models import Principal
-from memoranda.app import Memoranda
 from memoranda.conversations.branches.models import MAIN
-from memoranda.conversations.branches.service import MOST_READ, Branches
+from memoranda.conversations.branches.service import MOST_READ
 from memoranda.conversations.models import ConversationKey, StoredMessage
 from memoranda.conversations.preparing import MOST_APPENDED
 from memoranda.conversations.said import is_summary
+from memoranda.integrations.home import Given, Home
 from memoranda.integrations.openai_agents.items import item_of, message_of
 from memoranda.words.errors import Conflict, Gone, Invalid, NotFound
 
@@ -38,7 +38,7 @@ class MemorandaSession:
 
     def __init__(
         self,
-        memoranda: Memoranda,
+        memoranda: Given,
         session_id: str,
         who: Principal | None = None,
         *,
@@ -52,9 +52,9 @@ class MemorandaSession:
         self.session_settings = (
             coerce_session_settings(given) if given is not None else SessionSettings()
         )
-        self._who = who or memoranda.owner
-        self._user_id = user_id
-        self._branches: Branches = memoranda.conversations.branches
+        self._home = home = Home.of(memoranda, who, user_id, agent_id)
+        self._who, self._user_id = home.who, user_id
+        self._branches = home.memoranda.conversations.branches
         self._branch = MAIN
         self._key = ConversationKey(
             workflow_id=session_id, generation=generation, agent_id=agent_id
@@ -90,29 +90,37 @@ class MemorandaSession:
         for at in range(0, len(made), MOST_APPENDED):
             some = made[at : at + MOST_APPENDED]
             try:
-                await self._branches.append(
-                    self._who, self._key, some, branch=self._branch, user_id=self._user_id
+                await self._home.run(
+                    self._branches.append(
+                        self._who, self._key, some, branch=self._branch, user_id=self._user_id
+                    )
                 )
             except Gone:
                 self._branch = MAIN  # cleared by another object of this session
-                await self._branches.append(
-                    self._who, self._key, some, branch=MAIN, user_id=self._user_id
+                await self._home.run(
+                    self._branches.append(
+                        self._who, self._key, some, branch=MAIN, user_id=self._user_id
+                    )
                 )
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item away and answer it; None where there is none."""
         try:
-            taken = await self._branches.take_last(
-                self._who, self._key, branch=self._branch, user_id=self._user_id
+            taken = await self._home.run(
+                self._branches.take_last(
+                    self._who, self._key, branch=self._branch, user_id=self._user_id
+                )
             )
         except Gone:
             self._branch = MAIN  # cleared by another object of this session
-            taken = await self._branches.take_last(self._who, self._key, user_id=self._user_id)
+            taken = await self._home.run(
+                self._branches.take_last(self._who, self._key, user_id=self._user_id)
+            )
         return None if taken is None else _given(item_of(taken))
 
     async def clear_session(self) -> None:
         """Take all items away, and all branches; this object is on `main` then."""
-        await self._branches.clear(self._who, self._key, user_id=self._user_id)
+        await self._home.run(self._branches.clear(self._who, self._key, user_id=self._user_id))
         self._branch = MAIN
 
     async def create_branch_from_turn(
@@ -123,13 +131,15 @@ class MemorandaSession:
         Raises `ValueError` where there is no such turn, and for a name that is blank or was used before.
         """
         with _as_the_sdk_says():
-            made = await self._branches.create(
-                self._who,
-                self._key,
-                turn=turn_number,
-                name=branch_name,
-                source=self._branch,
-                user_id=self._user_id,
+            made = await self._home.run(
+                self._branches.create(
+                    self._who,
+                    self._key,
+                    turn=turn_number,
+                    name=branch_name,
+                    source=self._branch,
+                    user_id=self._user_id,
+                )
             )
         self._branch = made.name
         return made.name
@@ -147,8 +157,10 @@ class MemorandaSession:
         """Go on with a branch. Raises `ValueError` where it is not there."""
         if branch_id != MAIN:
             with _as_the_sdk_says():
-                await self._branches.messages(
-                    self._who, self._key, branch=branch_id, latest=0, user_id=self._user_id
+                await self._home.run(
+                    self._branches.messages(
+                        self._who, self._key, branch=branch_id, latest=0, user_id=self._user_id
+                    )
                 )
         self._branch = branch_id
 
@@ -162,13 +174,17 @@ class MemorandaSession:
                 f"The session is on branch {branch_id!r}: use force=True, or switch to another first."
             )
         with _as_the_sdk_says():
-            await self._branches.delete(self._who, self._key, branch_id, user_id=self._user_id)
+            await self._home.run(
+                self._branches.delete(self._who, self._key, branch_id, user_id=self._user_id)
+            )
         if branch_id == self._branch:
             self._branch = MAIN
 
     async def list_branches(self) -> list[dict[str, Any]]:
         """The branches: `branch_id`, `message_count`, `user_turns`, `is_current`, `created_at`."""
-        found = await self._branches.listed(self._who, self._key, user_id=self._user_id)
+        found = await self._home.run(
+            self._branches.listed(self._who, self._key, user_id=self._user_id)
+        )
         return [
             {
                 "branch_id": each.name,
@@ -197,15 +213,17 @@ class MemorandaSession:
     async def _messages(self, branch_id: str | None, latest: int | None) -> list[StoredMessage]:
         branch = branch_id or self._branch
         try:
-            return await self._branches.messages(
-                self._who, self._key, branch=branch, latest=latest, user_id=self._user_id
+            return await self._home.run(
+                self._branches.messages(
+                    self._who, self._key, branch=branch, latest=latest, user_id=self._user_id
+                )
             )
         except Gone:
             if branch != self._branch:
                 raise
             self._branch = MAIN  # cleared by another object of this session
-            return await self._branches.messages(
-                self._who, self._key, latest=latest, user_id=self._user_id
+            return await self._home.run(
+                self._branches.messages(self._who, self._key, latest=latest, user_id=self._user_id)
             )
 
 

@@ -13,7 +13,7 @@ from memoranda.words.errors import OverLimit
 from memoranda.words.ids import new_id
 
 MOST_WAITING: Final = 50
-"""Notes that may wait in one chat."""
+"""Notes that may wait in one chat, or be with a run that has not answered."""
 
 n = chat_notes.c
 _COLUMNS = [n[name] for name in Note.model_fields]
@@ -28,6 +28,8 @@ LIST = (
     .limit(bindparam("most"))
 )
 WAITING = select(n.id, n.key).where(OF_CHAT, *_WAITING)
+# With those that a live run was given, which may wait again.
+UNTOLD = select(n.key).where(OF_CHAT, n.told_at.is_(None)).distinct()
 REPLACE = delete(chat_notes).where(OF_CHAT, n.key == bindparam("of_key"), *_WAITING)
 CLAIM = update(chat_notes).where(OF_CHAT, *_WAITING).values(claimed_by=bindparam("by"))
 newer = chat_notes.alias("newer")
@@ -56,7 +58,8 @@ RELEASE = update(chat_notes).where(OF_RUN, n.told_at.is_(None)).values(claimed_b
 def add(tx: Transaction, chat_id: UUID, key: str, line: str) -> Note:
     """Let the line wait under its key, in the place of one that waits there. Raises `OverLimit`."""
     tx.send(REPLACE, chat=chat_id, of_key=key)
-    if len(tx.all(WAITING, chat=chat_id)) >= MOST_WAITING:
+    untold = {row.key for row in tx.all(UNTOLD, chat=chat_id)} - {key}
+    if len(untold) >= MOST_WAITING:
         raise OverLimit(
             f"At most {MOST_WAITING} notes wait in a chat: use one key for what replaces each other, "
             "or let the next run be told.",
@@ -109,13 +112,14 @@ def told(tx: Transaction, run: ChatRun) -> None:
 def unclaim(tx: Transaction, run: ChatRun) -> None:
     """Let what the run was given wait again: it came to no answer.
 
-    Where a newer note waits under the same key, the older one goes.
+    Where a newer note has the same key, the older one goes; a run that begins with a second agent may have both.
     """
     given = tx.all(CLAIMED, run=run.id)
     if not given:
         return
-    waiting = {row.key for row in tx.all(WAITING, chat=given[0].chat_id)}
-    for row in given:
-        if row.key in waiting:
+    newer = {row.key for row in tx.all(WAITING, chat=given[0].chat_id)}
+    for row in reversed(given):
+        if row.key in newer:
             tx.send(DROP, note=row.id)
+        newer.add(row.key)
     tx.send(RELEASE, run=run.id)

@@ -1,4 +1,4 @@
-"""Where the product is opened: what a graph asks for is run there, from whichever thread or loop it asks."""
+"""Where the product is opened: what a framework asks for is run there, from whichever thread or loop it asks."""
 
 import asyncio
 from collections.abc import Coroutine
