@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from memoranda.app import Memoranda
+from memoranda.conversations.chats.feedback.models import Rating
 from memoranda.conversations.chats.live.models import TextDelta
 from memoranda.conversations.errors import LateSave, OlderGeneration
 from memoranda.conversations.models import ConversationKey
@@ -184,6 +185,44 @@ async def test_a_chat_whose_workflow_was_reset_can_be_deleted_too(
     await desk.talks.resets.reset(desk.who, desk.chat.workflow_id)
     await desk.chats.delete(desk.who, desk.id)
     assert await read(storage, acme, select(chats.c.id)) == []
+
+
+@pytest.mark.parametrize("ends", ["cleared", "deleted"])
+async def test_what_was_said_since_a_reset_ends_with_the_chat_too(
+    desk: Desk, acme: Tenant, ends: str
+) -> None:
+    await desk.exchange("q", "a")
+    workflow = desk.chat.workflow_id
+    await desk.talks.resets.reset(desk.who, workflow)
+    since = ConversationKey(workflow_id=workflow, generation=2, agent_id=acme.scout.id)
+    await desk.talks.append(acme.member(acme.anna), since, [says("since")])
+    bens = ConversationKey(workflow_id=workflow, generation=2, agent_id=acme.clerk.id)
+    await desk.talks.append(acme.member(acme.ben), bens, [says("bens")])
+    if ends == "cleared":
+        assert (await desk.chats.clear(desk.who, desk.id)).generation == 2
+        run = (await desk.ask("q")).run
+        assert (await desk.begin(run, acme.scout.id)).loaded.messages == []
+    else:
+        await desk.chats.delete(desk.who, desk.id)
+    left = (await desk.talks.of_workflow(desk.who, workflow)).items
+    assert [each.agent_id for each in left if each.length] == [acme.clerk.id]
+
+
+async def test_an_erased_users_rating_is_told_nobody_any_more(
+    database_url: str, scanner: Scanner
+) -> None:
+    async with Memoranda.open(database_url) as memoranda:
+        acme = await new_tenant(memoranda.storage)
+        desk = await Desk.of(memoranda.storage, acme)
+        answered = await desk.exchange("q", "a")
+        assert answered.answer is not None
+        gone, ben = Told(1), acme.owner.model_copy(update={"user_id": acme.ben.id})
+        await desk.chats.feedback.give(
+            ben, desk.id, answered.answer.id, Rating.DOWN, comment=gone.text()
+        )
+        assert scanner.found(gone.traces)
+        await memoranda.removal.erase_user(acme.owner, acme.ben.id)
+        assert scanner.found(gone.traces) == {}
 
 
 # --- no word is left --------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def test_the_examples_run_and_keep_what_they_say(
     for example in EXAMPLES:
         exec(example, {})  # noqa: S102 - the page's own lines
     printed = capsys.readouterr().out
-    assert "And by express?" in printed
+    assert "1 user When will my order be there?\n2 assistant In ten working days.\n" in printed
     assert "saved 5" in printed
     with Memoranda("notes.db") as memoranda:
         loaded = memoranda.conversations.load(ConversationKey(workflow_id="delivery"))

@@ -8,7 +8,6 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 PRINTED = {
     "chat.md": "assistant An answer to 2 messages. (1 of 1)\n",
-    "conversations.md": "1 user When will my order be there?\n2 assistant In ten working days.\n",
     "files.md": "2 0",
     "instructions.md": "<memoranda-tools>",
     "load-meter.md": "over",

@@ -80,7 +80,8 @@ def forget_user(tx: Transaction, user_id: UUID) -> None:
     for chat in held:
         if chat is not None:
             _drop(tx, chat)
-    store.forget_opinions(tx, user_id)
+    if store.forget_opinions(tx, user_id):
+        signal(tx, SCRUB)
 
 
 def forget_workflow(tx: Transaction, workflow_id: str) -> None:
@@ -141,24 +142,27 @@ def _end(tx: Transaction, chat: Chat, reason: str) -> UUID | None:
 def _forget(tx: Transaction, chat: Chat) -> list[Conversation]:
     """Clear what the chat's agents know, and let nothing come through that they began to save.
 
-    A reset has done so for a generation that ended.
+    A reset has done so for a generation that ended, and then it is the present one that is cleared.
     """
-    if chat.generation != generations.present(tx, chat.workflow_id):
-        return []
-    agents = {each.agent_id for each in _own(tx, chat)} | {*branches.agents(tx, chat.id)}
+    now = chat.model_copy(update={"generation": generations.present(tx, chat.workflow_id)})
+    agents = {each.agent_id for each in _own(tx, now)} | {*branches.agents(tx, chat.id)}
     strangers = {
         each.agent_id
         for each in generations.of_workflow(tx, chat.workflow_id)
-        if each.generation == chat.generation and each.user_id != chat.user_id
+        if each.generation == now.generation and each.user_id != chat.user_id
     }
-    places = [_place(tx, lists.key_of(chat, each), None) for each in agents - strangers]
+    places = [_place(tx, lists.key_of(now, each), None) for each in agents - strangers]
     emptied = [writing.clear(tx, place) for place in places]
     return [each for each in emptied if each is not None]
 
 
 def _own(tx: Transaction, chat: Chat) -> list[Conversation]:
-    """The conversations of the chat's generation that are its user's, held."""
-    return [each for each in generations.of_workflow(tx, chat.workflow_id) if _is_of(each, chat)]
+    """The conversations of the chat's generation, and of later ones, that are its user's, held."""
+    return [
+        each
+        for each in generations.of_workflow(tx, chat.workflow_id)
+        if each.generation >= chat.generation and each.user_id == chat.user_id
+    ]
 
 
 def _is_of(conversation: Conversation, chat: Chat) -> bool:

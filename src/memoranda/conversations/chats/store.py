@@ -10,6 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
+from memoranda.conversations.chats.feedback.wording import key_of
 from memoranda.conversations.chats.models import Chat, ChatMessage, ChatRun, ChatRunStatus
 from memoranda.conversations.content import read, read_metadata, written
 from memoranda.conversations.generations import store as generations
@@ -105,7 +106,11 @@ STATES = (
 SNAPSHOT_IDS = select(s.id).where(s.chat_id == bindparam("chat"))
 SNAPSHOT = select(s.messages).where(s.id == bindparam("snapshot"))
 FORGET_NOTES = delete(chat_notes).where(chat_notes.c.chat_id == bindparam("chat"))
+OPINIONS = select(chat_feedback.c.chat_id, chat_feedback.c.message_id).where(
+    chat_feedback.c.user_id == bindparam("user")
+)
 FORGET_OPINIONS = delete(chat_feedback).where(chat_feedback.c.user_id == bindparam("user"))
+FORGET_NOTE = FORGET_NOTES.where(chat_notes.c.key == bindparam("of_key"))
 BARE = (
     update(runs).where(one_of(runs.c.id, "runs")).values(failure_reason=None, waiting_reason=None)
 )
@@ -227,9 +232,11 @@ def remove(tx: Transaction, chat_id: UUID) -> None:
     tx.run(DELETE, chat=chat_id)
 
 
-def forget_opinions(tx: Transaction, user_id: UUID) -> None:
-    """Delete all that the user thinks of answers."""
-    tx.run(FORGET_OPINIONS, user=user_id)
+def forget_opinions(tx: Transaction, user_id: UUID) -> bool:
+    """Delete all that the user thinks of answers, and the notes that tell of it; whether there was anything."""
+    for row in tx.all(OPINIONS, user=user_id):
+        tx.run(FORGET_NOTE, chat=row.chat_id, of_key=key_of(row.message_id))
+    return tx.run(FORGET_OPINIONS, user=user_id) > 0
 
 
 def add_message(tx: Transaction, message: ChatMessage) -> None:

@@ -139,6 +139,7 @@ async def clear_conversation_of_key(body: Keyed, who: Caller, product: Product) 
 
 
 @routes.get("/generation")
+@raises(OverLimit)
 async def get_generation(who: Caller, product: Product, workflow_id: str) -> WorkflowGeneration:
     """Get which generation of a workflow goes on: older ones have ended, and later ones not begun."""
     return await product.conversations.resets.generation(who, workflow_id)
