@@ -279,3 +279,29 @@ async def test_what_a_newer_server_says_besides_is_passed_over(desk: Desk) -> No
     newer = {**kept.model_dump(mode="json"), "color": "green"}
     network.faults = [lambda _: httpx.Response(200, json=newer)]
     assert await mine(client.memories.get, kept.id) == kept
+
+
+@pytest.mark.parametrize("dots", [".", ".."])
+async def test_an_id_of_dots_leads_to_no_other_route(desk: Desk, dots: str) -> None:
+    mine, client, network = desk.mine, desk.mine.client, desk.mine.network
+    asked: list[str] = []
+
+    def noted(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.raw_path.decode())
+        return httpx.Response(404, text="no such page")
+
+    network.faults = [noted]
+    with pytest.raises(UnexpectedAnswer):
+        await mine(client.agent_files.list, dots)
+    assert asked == [f"/v1/agents/{dots.replace('.', '%2E')}/files"]
+
+
+async def test_what_no_url_and_no_header_can_carry_is_refused_before_it_is_sent(desk: Desk) -> None:
+    mine, client = desk.mine, desk.mine.client
+    for verb, given, more in (
+        (client.chats.get, ["\ud800"], {}),
+        (client.memories.search, ["\ud800"], {}),
+        (client.tools.call, ["remember"], {"idempotency_key": "\ud800"}),
+    ):
+        with pytest.raises(Invalid):
+            await mine(verb, *given, **more)

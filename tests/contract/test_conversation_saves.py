@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import update
 
 from memoranda.access.models import Principal
+from memoranda.access.service import Access
 from memoranda.app import Memoranda
 from memoranda.conversations import preparing, store
 from memoranda.conversations.caps import cap_results, chars_of
@@ -263,15 +264,21 @@ async def test_every_agent_and_generation_has_a_list_of_its_own(
     talks: Conversations, acme: Tenant
 ) -> None:
     keys = [
-        ConversationKey(workflow_id=workflow, generation=number, agent_id=agent)
+        ConversationKey(workflow_id=workflow, agent_id=agent)
         for workflow in ("support", "sales")
-        for number in (1, 2)
         for agent in (None, acme.scout.id, acme.clerk.id)
     ]
     for number, key in enumerate(keys):
         await talks.save(acme.owner, key, said(f"{number}"), fence=0)
     for number, key in enumerate(keys):
         assert await texts(talks, acme.owner, key) == [f"{number}"]
+    await talks.resets.reset(acme.owner, "support")
+    again = [key.model_copy(update={"generation": 2}) for key in keys[:3]]
+    for key in again:
+        assert await texts(talks, acme.owner, key) == []
+        await talks.save(acme.owner, key, said("anew"), fence=0)
+    assert [await texts(talks, acme.owner, key) for key in again] == [["anew"]] * 3
+    assert await texts(talks, acme.owner, keys[3]) == ["3"]
     listed = (await talks.of_workflow(acme.owner, "support")).items
     assert [each.generation for each in listed] == [2, 2, 2, 1, 1, 1]
     assert {each.workflow_id for each in listed} == {"support"}
@@ -650,21 +657,15 @@ async def test_a_workflow_that_can_not_be_named_is_refused_in_a_list_as_everywhe
 
 
 async def test_the_pages_of_a_workflow_are_full_and_name_nothing_that_is_not_seen(
-    talks: Conversations, acme: Tenant
+    storage: Storage, talks: Conversations, acme: Tenant
 ) -> None:
-    made = []
-    for generation in range(1, 8):
-        for user in (acme.anna, acme.ben) if generation % 2 else (acme.ben,):
-            agent = acme.scout if user is acme.anna else acme.clerk
-            made.append(
-                await talks.create(
-                    acme.owner,
-                    workflow_id="w",
-                    generation=generation,
-                    user_id=user.id,
-                    agent_id=agent.id,
-                )
-            )
+    access, made = Access(storage), []
+    for number in range(12):
+        agent = await access.create_agent(acme.owner, f"agent-{number}")
+        user = acme.ben if number % 3 == 1 else acme.anna
+        made.append(
+            await talks.create(acme.owner, workflow_id="w", user_id=user.id, agent_id=agent.id)
+        )
     annas = [each.id for each in reversed(made) if each.user_id == acme.anna.id]
     anna, found, cursor = acme.member(acme.anna), [], None
     while True:
@@ -676,7 +677,8 @@ async def test_the_pages_of_a_workflow_are_full_and_name_nothing_that_is_not_see
         assert len(page.items) == 3
         assert str(read_cursor("conversations of a workflow", cursor)) in map(str, annas)
     assert found == annas
-    foreign = make_cursor("conversations of a workflow", made[-1].id)
+    bens = next(each.id for each in made if each.user_id == acme.ben.id)
+    foreign = make_cursor("conversations of a workflow", bens)
     with pytest.raises(Invalid):
         await talks.of_workflow(acme.member(acme.anna), "w", cursor=foreign)
 
@@ -826,7 +828,7 @@ async def test_no_word_that_was_said_is_in_any_log(
             saved = await talks.save(who, KEY, said("secret", "and secret"), fence=0)
             await talks.append(who, KEY, said("secret answer", role="assistant"))
             await talks.append(who, KEY, said("a secret more"))
-            await talks.save(who, KEY, said("secret", "secret anew", "secret"), fence=0)
+            await talks.save(who, KEY, said("secret " * 300, "secret anew", "secret"), fence=0)
             assert await talks.record(who, KEY, said("secret"), fence=3) is None
             assert await talks.record(who, KEY, said("secret\0"), fence=0) is None
             assert await talks.record(who, KEY, said("secret" * 2_000), fence=0) is None
@@ -836,7 +838,7 @@ async def test_no_word_that_was_said_is_in_any_log(
 
             def break_row(tx: Transaction) -> None:
                 m = conversation_messages
-                tx.run(update(m).values(content='"secret').where(m.c.position == 1))
+                tx.run(update(m).values(content='"secret'))
 
             await memoranda.storage.write(who.organization_id, break_row)
             with pytest.raises(ConversationLoadFailed):

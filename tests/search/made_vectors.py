@@ -86,3 +86,7 @@ class Watched:
     async def write(self, scope: Any, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         self.writes += 1
         return await self._storage.write(scope, fn, *args, **kwargs)
+
+    async def take(self, scope: Any, fn: Any, *, give_back: Any) -> Any:
+        self.writes += 1
+        return await self._storage.take(scope, fn, give_back=give_back)

@@ -114,9 +114,7 @@ class Call(Generic[T]):
     @property
     def target(self) -> str:
         """The path with what stands in it."""
-        return self.path.format_map(
-            {name: quote(str(value), "") for name, value in self.at.items()}
-        )
+        return self.path.format_map({name: _segment(value) for name, value in self.at.items()})
 
     @property
     def reads(self) -> bool:
@@ -132,6 +130,12 @@ class Call(Generic[T]):
     def after(self, cursor: str) -> Self:
         """The same call, for the page that begins there."""
         return replace(self, query={**self.query, "cursor": cursor})
+
+
+def _segment(value: object) -> str:
+    """One step of a path. Dots alone would lead to another route, unless they are spelled out."""
+    text = str(value)
+    return text.replace(".", "%2E") if text in {".", ".."} else quote(text, "")
 
 
 def given(**fields: object) -> dict[str, object]:

@@ -43,13 +43,21 @@ def headers_of(key: str | None) -> dict[str, str]:
 
 
 def sent(call: Call[Any]) -> Sent:
-    """The request of a call. Raises `Invalid` for what can't be written as JSON."""
-    plain = Sent(
-        call.method,
-        call.target,
-        {name: _text(value) for name, value in _plain(call.query).items()},
-        {name: _text(value) for name, value in _plain(call.headers).items()},
-    )
+    """The request of a call. Raises `Invalid` for what can't be written as JSON, in a URL or in a header."""
+    try:
+        plain = Sent(
+            call.method,
+            call.target,
+            {name: _text(value) for name, value in _plain(call.query).items()},
+            {name: _text(value) for name, value in _plain(call.headers).items()},
+        )
+        # As they are when they are sent, which would be too late to say so.
+        "".join(plain.params.values()).encode()
+        "".join(plain.headers.values()).encode("ascii")
+    except (PydanticSerializationError, UnicodeError):
+        raise Invalid(
+            "An id or a parameter holds a value or a text that no URL and no header can carry."
+        ) from None
     match call.body:
         case None:
             return plain

@@ -50,9 +50,7 @@ class Chats(ChatRuns):
 
     def thread(self, chat_id: UUID, *, before: UUID | None = None, limit: int = 1_000) -> Thread:
         """What is shown of a chat; see `Chats.thread`."""
-        return self._call(
-            lambda at: at.chats.thread(at.owner, chat_id, before=before, limit=limit)
-        )
+        return self._call(lambda at: at.chats.thread(at.owner, chat_id, before=before, limit=limit))
 
     def send(
         self, chat_id: UUID, content: Content, *, client_message_id: str | None = None

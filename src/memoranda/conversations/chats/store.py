@@ -10,7 +10,7 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
-from memoranda.conversations.chats.feedback.wording import key_of
+from memoranda.conversations.chats.keys import key_of
 from memoranda.conversations.chats.models import Chat, ChatMessage, ChatRun, ChatRunStatus
 from memoranda.conversations.content import read, read_metadata, written
 from memoranda.conversations.generations import store as generations

@@ -9,7 +9,8 @@ from memoranda.conversations.chats import store as chats
 from memoranda.conversations.chats.errors import unknown_message
 from memoranda.conversations.chats.feedback import store
 from memoranda.conversations.chats.feedback.models import Feedback, Rating
-from memoranda.conversations.chats.feedback.wording import key_of, told
+from memoranda.conversations.chats.feedback.wording import told
+from memoranda.conversations.chats.keys import key_of
 from memoranda.conversations.chats.models import Chat, ChatMessage
 from memoranda.conversations.chats.notes import store as notes
 from memoranda.conversations.chats.seeing import held_chat, seen_chat

@@ -1,7 +1,6 @@
 """What an agent is told of a rating. Pure."""
 
 from typing import Final
-from uuid import UUID
 
 from memoranda.conversations.chats.feedback.models import Rating
 from memoranda.conversations.chats.models import ChatMessage
@@ -13,11 +12,6 @@ from memoranda.words.text import neutral_line
 SHOWN: Final = 80
 """Characters of the answer by which it is known."""
 _SAID: Final = {Rating.UP: "good", Rating.DOWN: "not good"}
-
-
-def key_of(message_id: UUID) -> str:
-    """The key of the note about this answer: a newer rating takes its place."""
-    return f"rating of {message_id}"
 
 
 def told(answer: ChatMessage, rating: Rating, comment: str | None) -> str:

@@ -34,6 +34,7 @@ class _Fold:
         self._changed: dict[str, Any] = {}
         self._blocks: list[Block] = list(state.blocks)
         self._parts: list[str] = []
+        self._names: dict[str, str] | None = None
 
     def take(self, event: RunEvent) -> None:
         """Go on by one event."""
@@ -75,6 +76,7 @@ class _Fold:
     def _add(self, block: Block) -> None:
         self._settle()
         self._blocks.append(block)
+        self._keep_name(block)
 
     def _settle(self) -> None:
         """Put what was written since behind the last block's text."""
@@ -85,13 +87,21 @@ class _Fold:
             self._parts.clear()
 
     def _result(self, data: Block) -> Block:
-        names = (
-            block["name"]
-            for block in self._blocks
-            if block["type"] == "tool_call" and block["id"] == data["call_id"]
-        )
-        result = {"type": "tool_result", "tool_call_id": data["call_id"], "name": next(names, "")}
-        return {**result, "content": data["result"], "is_error": data["is_error"]}
+        result = {"type": "tool_result", "tool_call_id": data["call_id"]}
+        named = {"name": self._name_of(data["call_id"])}
+        return {**result, **named, "content": data["result"], "is_error": data["is_error"]}
+
+    def _name_of(self, call_id: str) -> str:
+        """The name of the first call with that id; all are gone through once, however many results come."""
+        if self._names is None:
+            self._names = {}
+            for block in self._blocks:
+                self._keep_name(block)
+        return self._names.get(call_id, "")
+
+    def _keep_name(self, block: Block) -> None:
+        if self._names is not None and block["type"] == "tool_call":
+            self._names.setdefault(block["id"], block["name"])
 
 
 def _call(data: Block) -> Block:
