@@ -7,7 +7,7 @@ from memoranda.conversations.chats import sending
 from memoranda.conversations.chats.errors import RunInProgress
 from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.errors import OlderGeneration
-from memoranda.conversations.models import ConversationKey
+from memoranda.conversations.models import Content, ConversationKey
 from memoranda.conversations.service import Conversations
 from memoranda.runs.events.service import Events
 from memoranda.runs.service import Runs
@@ -202,6 +202,27 @@ async def test_blocks_come_back_as_they_were_sent(desk: Desk) -> None:
     (shown,) = (await desk.chats.thread(desk.who, desk.id)).messages
     assert shown.content == sent.message.content == blocks
     assert [*shown.content[1]] == ["zeta", "type", "alpha"]  # type: ignore[arg-type]  # it is blocks
+
+
+@pytest.mark.parametrize(
+    "nothing", ["", " \n", [], [{}], [{"type": "text", "text": " "}, {"type": "text"}]]
+)
+async def test_who_says_nothing_begins_no_run(desk: Desk, nothing: Content) -> None:
+    answered = await desk.exchange("q", "a")
+    before = await desk.rows()
+    with pytest.raises(Invalid):
+        await desk.chats.send(desk.who, desk.id, nothing)
+    with pytest.raises(Invalid):
+        await desk.chats.edit(
+            desk.who,
+            desk.id,
+            answered.run.message_id,
+            nothing,
+            expected_revision=answered.chat.revision,
+        )
+    assert await desk.rows() == before
+    image = {"type": "image", "url": "https://example.org/a.png"}
+    assert (await desk.chats.send(desk.who, desk.id, [image])).message.content == [image]
 
 
 @pytest.mark.parametrize(

@@ -314,14 +314,15 @@ async def test_an_agent_that_would_run_without_its_brief_is_refused_before_it_ru
     memoranda: Memoranda, acme: Tenant
 ) -> None:
     runtime = AgnoRuntime(memoranda, acme.owner)
-    for given in (
-        {"system_message": "You are mine."},
-        {"build_context": False},
-        {"system_message_role": "user"},
-        {"tools": no_tools},
-    ):
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"system_message": "You are mine."}, "a system message of its own"),
+        ({"build_context": False}, "build_context=False"),
+        ({"system_message_role": "user"}, "the role 'user'"),
+        ({"tools": no_tools}, "made by a function"),
+    ]
+    for given, why in refused:
         model = Scripted(script=["never said"])
-        with pytest.raises(Invalid):
+        with pytest.raises(Invalid, match=why):
             await runtime.run(agent_of(model, **given), "q")
         assert model.windows == []
     assert (await memoranda.runs.page(acme.owner)).items == []
@@ -387,6 +388,7 @@ def test_without_agno_the_import_says_how_to_install_it() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert 'pip install "memoranda[agno]"' in done.stderr
+    assert "in a checkout: pip install '.[agno]'" in done.stderr
 
 
 def test_agno_is_loaded_by_nobody_who_does_not_ask_for_it() -> None:

@@ -15,6 +15,7 @@ from memoranda.files.body import EMPTY
 from memoranda.integrations.anthropic import AsyncMemoryTool
 from memoranda.integrations.anthropic.paths import ROOT
 from memoranda.tools.models import Decision
+from memoranda.words.errors import Invalid
 from tests.contract.tenants import Tenant
 from tests.integrations.house import acme, memoranda, other
 
@@ -334,8 +335,9 @@ async def test_another_agent_another_user_and_another_organization_have_other_fi
 
 
 async def test_who_may_not_act_as_the_agent_is_refused(memoranda: Memoranda, acme: Tenant) -> None:
+    with pytest.raises(Invalid, match="name the agent"):
+        AsyncMemoryTool(memoranda, acme.owner)
     for tool in (
-        AsyncMemoryTool(memoranda, acme.owner),
         AsyncMemoryTool(memoranda, acme.owner, agent="nobody"),
         AsyncMemoryTool(memoranda, acme.reader, agent="scout"),
         AsyncMemoryTool(memoranda, acme.key_of(acme.scout), agent="clerk"),
@@ -416,3 +418,4 @@ def test_without_the_sdk_the_import_says_how_to_install_it() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert 'pip install "memoranda[anthropic]"' in done.stderr
+    assert "in a checkout: pip install '.[anthropic]'" in done.stderr

@@ -308,3 +308,4 @@ def test_without_pydantic_ai_the_import_says_how_to_install_it() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert 'pip install "memoranda[pydantic-ai]"' in done.stderr
+    assert "in a checkout: pip install '.[pydantic-ai]'" in done.stderr

@@ -82,7 +82,9 @@ def _plain(kind: type) -> Read:
         if type(value) is kind:
             return value
         if not isinstance(value, fits) or (isinstance(value, bool) and fits in {Integral, Real}):
-            raise Misfit(wanted, value)
+            # Of two that have one name, the module tells which is meant.
+            meant = f"{kind.__module__}.{kind.__name__}"
+            raise Misfit(wanted if called(value) != wanted else f"of the type {meant}", value)
         return value
 
     return read

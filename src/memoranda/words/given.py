@@ -16,6 +16,8 @@ CALLER: Final = "who"
 ADVICE: Final[Mapping[str, str]] = {
     "agent_id": "access.agent finds the id of an agent by its slug or external id.",
     "user_id": "access.user finds the id of a user by its external id.",
+    "memoranda": "`async with memoranda.Memoranda.open(…)` gives the asynchronous one, and `with "
+    "memoranda.sync.Memoranda(…)` a script's.",
     CALLER: "The owner of the default organization is `owner` of the opened Memoranda.",
 }
 

@@ -44,8 +44,8 @@ def become(
     store.set_status(tx, now)
     if _AMONG_RUNS[status] is not _AMONG_RUNS[run.status]:
         run_becomes(tx, run.id, _AMONG_RUNS[status], reason=reason)
-    recording.told_status(tx, run.id, status, reason)
-    return now
+    last = recording.told_status(tx, run.id, status, reason)
+    return now.model_copy(update={"last_event": last})
 
 
 def finish(
@@ -76,8 +76,6 @@ def finish(
         tx, run, status, reason=reason, ended_at=tx.now, answer_id=None if said is None else said.id
     )
     changed(tx, chat, status.value, run.id)
-    # Those who follow it are told twice: of the answer, and of the end.
-    ended = ended.model_copy(update={"last_event": recording.head(tx, run.id).last})
     return Answered(chat=chat, run=ended, answer=said)
 
 

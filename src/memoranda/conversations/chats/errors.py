@@ -84,7 +84,9 @@ def sent_otherwise(message_id: UUID) -> Conflict:
 def in_progress(run: ChatRun) -> RunInProgress:
     """The refusal of what has to wait for that run."""
     return RunInProgress(
-        f"A run of this chat is {run.status.value}: wait until it has answered, or stop it.",
+        f"A run of this chat is {run.status.value}: wait until it has answered, or stop it. Where whoever "
+        "answered it is gone, end it with fail(run_id, reason), or with answer(run_id, content, stopped=True) "
+        "for what it came to.",
         run_id=str(run.id),
         status=run.status.value,
     )

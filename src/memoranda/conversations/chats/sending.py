@@ -225,7 +225,6 @@ def _begun(tx: Transaction, chat: Chat, message: ChatMessage, *, action: str) ->
         ),
     )
     store.add_run(tx, run)
-    recording.begun(tx, run.id)
+    last = recording.begun(tx, run.id)
     changed(tx, chat, action, run.id)
-    last = recording.head(tx, run.id).last
     return Sent(chat=chat, message=message, run=run.model_copy(update={"last_event": last}))

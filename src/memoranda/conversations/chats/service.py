@@ -175,7 +175,7 @@ class Chats:
         `RunInProgress` while a run is live, `OlderGeneration` after a reset of the workflow, `Conflict` for other words
         under an id that was used, `NotFound`.
         """
-        _check(content)
+        _check_said(content)
         client = optional_text_input("client_message_id", client_message_id)
         sent = await self._write(who, sending.send, chat_id, content, client)
         self._told(who, sent.run.id)
@@ -196,7 +196,7 @@ class Chats:
         kept for a switch. Raises `RevisionConflict`, `RunInProgress`, `CannotRewind`, `OlderGeneration`,
         `NotEditable`, `NotFound`; nothing has changed then.
         """
-        _check(content)
+        _check_said(content)
         moved = await self._write(
             who, sending.edit, chat_id, message_id, content, seen=self._seen(expected_revision)
         )
@@ -346,6 +346,15 @@ def _switch(
 ) -> tuple[Thread, list[Conversation]]:
     chat, conversations = sending.switch(tx, who, chat_id, message_id, seen)
     return reading.thread_of(tx, chat, None, MOST_LISTED), conversations
+
+
+def _check_said(content: Content) -> None:
+    """Raise `Invalid` also where nothing is said: a request of nothing else is one that no provider takes."""
+    _check(content)
+    blocks = [{"text": content}] if isinstance(content, str) else content
+    texts = [each.get("text", "") for each in blocks if each.get("type", "text") == "text"]
+    if len(texts) == len(blocks) and not any(str(text).strip() for text in texts):
+        raise Invalid("content has nothing in it: say something.", field="content")
 
 
 def _check(content: Content) -> None:

@@ -4,7 +4,9 @@ from importlib.util import find_spec
 
 if find_spec("agno") is None:
     raise ModuleNotFoundError(
-        'Agno is not installed. Install it with: pip install "memoranda[agno]"', name="agno"
+        'Agno is not installed. Install it with: pip install "memoranda[agno]", '
+        "in a checkout: pip install '.[agno]'",
+        name="agno",
     )
 
 from memoranda.integrations.agno.runtime import AgnoRun, AgnoRuntime

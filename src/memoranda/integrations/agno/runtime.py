@@ -22,6 +22,7 @@ from memoranda.integrations.agno.window import NOTHING, check_window, fenced, re
 from memoranda.runs.models import Run, RunStatus
 from memoranda.runs.result import LONGEST_REASON, LONGEST_SUMMARY, MOST_REFS, Refs
 from memoranda.words.errors import Conflict, Invalid, MemorandaError
+from memoranda.words.given import checked
 from memoranda.words.ref import ResourceRef
 
 RUN: Final = "memoranda_run_id"
@@ -51,6 +52,7 @@ class AgnoRuntime:
     asked. Agno's own database, if the agent has one, keeps Agno's sessions; the brief is no part of it.
     """
 
+    @checked
     def __init__(
         self, memoranda: Memoranda, who: Principal | None = None, *, policy_name: str | None = None
     ) -> None:
@@ -199,10 +201,16 @@ class AgnoRuntime:
 
 def _check(agent: Agent) -> None:
     """Refuse an agent that would run without its brief, or with all earlier ones, and nobody would see it."""
-    if agent.system_message is not None or not agent.build_context:
+    if agent.system_message is not None:
         raise Invalid(
             "This agent has a system message of its own, in which Agno puts no instructions, and so no "
             "brief: give it instructions instead.",
+            field="agent",
+        )
+    if not agent.build_context:
+        raise Invalid(
+            "This agent has build_context=False, so that Agno gives it no instructions, and so no brief: "
+            "leave that out.",
             field="agent",
         )
     if agent.system_message_role in _CONVERSATIONAL:

@@ -4,7 +4,8 @@ from importlib.util import find_spec
 
 if find_spec("anthropic") is None:
     raise ModuleNotFoundError(
-        'Anthropic\'s SDK is not installed. Install it with: pip install "memoranda[anthropic]"',
+        'Anthropic\'s SDK is not installed. Install it with: pip install "memoranda[anthropic]", '
+        "in a checkout: pip install '.[anthropic]'",
         name="anthropic",
     )
 

@@ -62,6 +62,13 @@ class Written(NamedTuple):
 Item: TypeAlias = Kept | Written
 
 
+def check_named(who: Principal | None, agent: UUID | str | None, user: UUID | str | None) -> None:
+    """Raise `Invalid` where no agent is named, and it is not an agent's own key that asks."""
+    own = who is not None and who.role is Role.AGENT and user is None
+    if agent is None and not own:
+        raise Invalid("The memory tool is an agent's: name the agent.", field="agent")
+
+
 class Shelf:
     """The files of one agent, for a user or for none. Everything is asked of the tools, whose policies decide."""
 
@@ -82,10 +89,9 @@ class Shelf:
         course: Course,
     ) -> "Shelf":
         """The shelf of that agent. Raises `NotFound`, and `Refused` where `who` may not act as it."""
-        if who.role is Role.AGENT and agent is None and user is None:
-            return cls(memoranda, who, course)
+        check_named(who, agent, user)
         if agent is None:
-            raise Invalid("The memory tool is an agent's: name the agent.", field="agent")
+            return cls(memoranda, who, course)
         found = await memoranda.access.agent(who, agent)
         whose = None if user is None else (await memoranda.access.user(who, user)).id
         subject = subject_of(who, found.id, whose)

@@ -22,9 +22,11 @@ from anthropic.types.beta import (
 from memoranda import app, sync
 from memoranda.access.models import Principal
 from memoranda.integrations.anthropic import commands
-from memoranda.integrations.anthropic.shelf import Shelf
+from memoranda.integrations.anthropic.shelf import Shelf, check_named
 from memoranda.tools.models import Course
 from memoranda.words.errors import MemorandaError
+from memoranda.words.given import checked
+from memoranda.words.inputs import text_input
 
 T = TypeVar("T")
 Does = Callable[[Shelf], Awaitable[str]]
@@ -40,17 +42,24 @@ class _Asked:
         user: UUID | str | None,
         course: Course,
     ) -> None:
+        for field, name in (("agent", agent), ("user", user)):
+            if isinstance(name, str):
+                text_input(field, name)
+        check_named(who, agent, user)
         self._who = who
         self._agent = agent
         self._user = user
         self._course = course
 
+    async def shelf(self, memoranda: app.Memoranda) -> Shelf:
+        """The shelf of whom it names. Raises `NotFound` and `Refused`."""
+        who = self._who or memoranda.owner
+        return await Shelf.of(memoranda, who, self._agent, self._user, self._course)
+
     async def do(self, memoranda: app.Memoranda, does: Does) -> str:
         """What a command answers. Raises `ToolError`, which is all that a model is told of a refusal."""
-        who = self._who or memoranda.owner
         try:
-            shelf = await Shelf.of(memoranda, who, self._agent, self._user, self._course)
-            return await does(shelf)
+            return await does(await self.shelf(memoranda))
         except MemorandaError as error:
             raise ToolError(error.message) from None
 
@@ -63,6 +72,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     a person. `run_id` and `conversation_id` say in the course of what.
     """
 
+    @checked
     def __init__(
         self,
         memoranda: app.Memoranda,
@@ -117,8 +127,12 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """The same for a runner of `Anthropic`, over the synchronous `memoranda.sync.Memoranda`."""
+    """The same for a runner of `Anthropic`, over the synchronous `memoranda.sync.Memoranda`.
 
+    It is made where Memoranda is open. Raises `NotFound` for an agent or user that is not there.
+    """
+
+    @checked
     def __init__(
         self,
         memoranda: sync.Memoranda,
@@ -133,6 +147,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._memoranda = memoranda
         self._asked = _Asked(who, agent, user, Course(run_id, conversation_id))
+        memoranda.lend(self._asked.shelf)  # so that whoever makes it hears of a wrong name
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """A folder, or a file with its lines numbered."""

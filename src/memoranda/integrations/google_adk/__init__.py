@@ -4,7 +4,8 @@ from importlib.util import find_spec
 
 if find_spec("google") is None or find_spec("google.adk") is None:
     raise ModuleNotFoundError(
-        'Google\'s ADK is not installed. Install it with: pip install "memoranda[google-adk]"',
+        'Google\'s ADK is not installed. Install it with: pip install "memoranda[google-adk]", '
+        "in a checkout: pip install '.[google-adk]'",
         name="google.adk",
     )
 

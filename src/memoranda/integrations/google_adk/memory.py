@@ -23,6 +23,7 @@ from memoranda.integrations.google_adk.said import (
     workflow_of,
 )
 from memoranda.words.errors import Conflict, DuplicateMemory, Invalid, NotFound
+from memoranda.words.given import checked
 
 MOST_FOUND: Final = 10
 _LOOKED_AT: Final = 50
@@ -39,6 +40,7 @@ class MemorandaMemoryService(BaseMemoryService):
     added.
     """
 
+    @checked
     def __init__(
         self, memoranda: Memoranda, who: Principal | None = None, *, limit: int = MOST_FOUND
     ) -> None:

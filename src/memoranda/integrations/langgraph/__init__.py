@@ -4,7 +4,8 @@ from importlib.util import find_spec
 
 if find_spec("langgraph") is None:
     raise ModuleNotFoundError(
-        'LangGraph is not installed. Install it with: pip install "memoranda[langgraph]"',
+        'LangGraph is not installed. Install it with: pip install "memoranda[langgraph]", '
+        "in a checkout: pip install '.[langgraph]'",
         name="langgraph",
     )
 

@@ -30,6 +30,7 @@ from memoranda.graphs.checkpoints.models import (
 from memoranda.graphs.checkpoints.service import GraphCheckpoints
 from memoranda.graphs.errors import NeedsWhatCameBefore
 from memoranda.integrations.home import Given, Home
+from memoranda.words.given import checked
 
 AT_ONCE: Final = 50
 """Checkpoints that are in memory together while a list goes on."""
@@ -48,6 +49,7 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
     it was kept for: another subject's thread of the same id is another thread.
     """
 
+    @checked
     def __init__(
         self,
         memoranda: Given,

@@ -33,6 +33,7 @@ from memoranda.graphs.items.models import (
 )
 from memoranda.integrations.home import Given, Home
 from memoranda.words.errors import Invalid
+from memoranda.words.given import checked
 
 WHOLE: Final = "$"
 """The field that stands for all of a value."""
@@ -50,6 +51,7 @@ class MemorandaStore(BaseStore):
 
     supports_ttl = True
 
+    @checked
     def __init__(
         self,
         memoranda: Given,

@@ -5,7 +5,8 @@ from importlib.util import find_spec
 if find_spec("agents") is None:
     raise ModuleNotFoundError(
         "The OpenAI Agents SDK is not installed. Install it with: "
-        'pip install "memoranda[openai-agents]"',
+        'pip install "memoranda[openai-agents]", in a checkout: '
+        "pip install '.[openai-agents]'",
         name="agents",
     )
 

@@ -20,6 +20,8 @@ from memoranda.conversations.said import is_summary
 from memoranda.integrations.home import Given, Home
 from memoranda.integrations.openai_agents.items import item_of, message_of
 from memoranda.words.errors import Conflict, Gone, Invalid, NotFound
+from memoranda.words.given import checked
+from memoranda.words.inputs import text_input
 
 PREVIEW: Final = 100
 """Characters of a turn that a list of turns shows."""
@@ -36,6 +38,7 @@ class MemorandaSession:
     session_id: str
     session_settings: SessionSettings | None
 
+    @checked
     def __init__(
         self,
         memoranda: Given,
@@ -47,6 +50,7 @@ class MemorandaSession:
         generation: int = 1,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
+        text_input("session_id", session_id)
         self.session_id = session_id
         given = session_settings
         self.session_settings = (

@@ -4,7 +4,8 @@ from importlib.util import find_spec
 
 if find_spec("pydantic_ai") is None:
     raise ModuleNotFoundError(
-        'Pydantic AI is not installed. Install it with: pip install "memoranda[pydantic-ai]"',
+        'Pydantic AI is not installed. Install it with: pip install "memoranda[pydantic-ai]", '
+        "in a checkout: pip install '.[pydantic-ai]'",
         name="pydantic_ai",
     )
 

@@ -18,6 +18,7 @@ from memoranda.app import Memoranda
 from memoranda.conversations.histories.errors import HistoryChanged
 from memoranda.conversations.histories.models import History, HistoryEntry
 from memoranda.conversations.histories.service import Histories
+from memoranda.words.given import checked
 
 _RECORD: Final = TypeAdapter(ConversationRecord)
 
@@ -31,6 +32,7 @@ class MemorandaConversationStore(ConversationStore):
     deleted with the user.
     """
 
+    @checked
     def __init__(
         self, memoranda: Memoranda, who: Principal | None = None, *, user_id: UUID | None = None
     ) -> None:

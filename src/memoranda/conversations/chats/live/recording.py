@@ -12,22 +12,24 @@ from memoranda.storage import Transaction
 from memoranda.storage.signals import CHAT_RUNS, signal
 
 
-def begun(tx: Transaction, run_id: UUID) -> None:
-    """Tell that the run waits to be picked up, and let a worker watch over it from now on."""
-    told_status(tx, run_id, ChatRunStatus.QUEUED)
+def begun(tx: Transaction, run_id: UUID) -> int:
+    """Tell that the run waits to be picked up, and let a worker watch over it from now on; the event's number."""
+    last = told_status(tx, run_id, ChatRunStatus.QUEUED)
     signal(tx, CHAT_RUNS)
+    return last
 
 
 def told_status(
     tx: Transaction, run_id: UUID, status: ChatRunStatus, reason: str | None = None
-) -> None:
-    """Tell how the run stands by now, and why; after its end, nothing more is told.
+) -> int:
+    """Tell how the run stands by now, and why; after its end, nothing more is told. The event's number.
 
     The state of a run that ended is folded for good, so that it outlives its events.
     """
     there = _told(tx, run_id, RunEventType.STATUS, {"status": status, "reason": reason})
     if not status.live:
         store.fold(tx, run_id, there)
+    return there.last
 
 
 def told_message(tx: Transaction, run_id: UUID, message: ChatMessage) -> None:
