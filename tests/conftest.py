@@ -43,6 +43,8 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
         for name in ("WRITES", "LISTS"):  # a test that asks more often than a person is no attack
             patch.setenv(f"MEMORANDA_{name}_PER_MINUTE", "0")
+        # Tests look at what sources say; those of their deadline set one themselves.
+        patch.setenv("MEMORANDA_SOURCE_TIMEOUT_S", "30")
         yield
 
 

@@ -9,6 +9,7 @@ from memoranda.conversations.chats.live.models import TextDelta
 from memoranda.conversations.chats.models import AgentTurn
 from memoranda.conversations.models import Message
 from memoranda.sync import Memoranda
+from memoranda.words.errors import Invalid
 
 
 def test_a_script_plays_both_sides_of_a_chat(
@@ -23,14 +24,21 @@ def test_a_script_plays_both_sides_of_a_chat(
         assert chats.take_note_back(chat.id, "form") is True
         chats.note(chat.id, "order", "Sent.")
         sent = chats.send(chat.id, "Where is order 7?")
-        run = chats.pick_up(sent.run.id)
+        assert chats.runs(user_id=ada).items == [sent.run]
+        run = chats.pick_up(sent.run.id, picked_up_by="me")
+        assert chats.pick_up(sent.run.id, picked_up_by="me") == run
         prepared = chats.prepare(run.id)
         assert prepared.notes == ["[Sent.]"]
         chats.wait(run.id, "Somebody has to agree.")
         chats.resume(run.id)
-        heard = chats.emit(run.id, [TextDelta(text="In Ghent.")])
+        with pytest.raises(Invalid, match=r"events\.0: .* the kinds are 'text\.delta'"):
+            chats.emit(run.id, [{"type": "text.dlta", "text": "x"}])
+        with pytest.raises(Invalid, match=r"events\.0\.more: There is no such field"):
+            chats.emit(run.id, [{"type": "text.delta", "text": "x", "more": 1}])
+        chats.emit(run.id, [{"type": "text.delta", "text": "In "}])
+        heard = chats.emit(run.id, [TextDelta(text="Ghent.")])
         assert chats.snapshot(run.id).sequence == heard.sequence
-        assert chats.events(run.id, after=heard.sequence - 1).items[0].data["text"] == "In Ghent."
+        assert chats.events(run.id, after=heard.sequence - 1).items[0].data["text"] == "Ghent."
         known = [*prepared.request(), Message(role="assistant", content="In Ghent.")]
         turn = AgentTurn(messages=known, fence=prepared.loaded.fence)
         done = chats.answer(run.id, "In Ghent.", [turn])
@@ -46,7 +54,9 @@ def test_a_script_plays_both_sides_of_a_chat(
         thread = chats.thread(chat.id)
         again = chats.regenerate(chat.id, expected_revision=thread.chat.revision)
         chats.fail(again.run.id, "No model.")
-        assert chats.run(again.run.id).reason == "No model."
+        failed = chats.thread(chat.id).last_run
+        assert failed == chats.run(again.run.id)
+        assert failed.reason == "No model."
         revision = chats.get(chat.id).revision
         back = chats.switch(chat.id, sent.message.id, expected_revision=revision)
         assert [each.content for each in back.messages] == ["Where is order 7?", "In Ghent."]

@@ -42,6 +42,7 @@ KEYED = {
     "record_usage": "call_id",
     "send_message": "client_message_id",
     "tell_chat_run": "after",
+    "pick_up_chat_run": "picked_up_by",
 }
 """What is done once for each key, or place."""
 

@@ -165,7 +165,7 @@ async def test_a_chat_is_answered_step_by_step_and_a_message_is_sent_once(desk: 
     run = sent.run.id
     await mine(client.chat_runs.pick_up, run)
     begun = await mine(client.chat_runs.prepare, run)
-    heard = await mine(client.chat_runs.tell, run, events=[TextDelta(text="At four.")], after=2)
+    heard = await mine(client.chat_runs.emit, run, events=[TextDelta(text="At four.")], after=2)
     turn = AgentTurn(
         messages=[*begun.request(), Message(role="assistant", content="At four.")],
         fence=begun.loaded.fence,
@@ -177,7 +177,7 @@ async def test_a_chat_is_answered_step_by_step_and_a_message_is_sent_once(desk: 
     events = await mine(client.chat_runs.events, run)
     assert "At four." in {each.data.get("text") for each in events.items}
     with pytest.raises(RevisionConflict):
-        await mine(client.chats.regenerate, chat.id, 0)
+        await mine(client.chats.regenerate, chat.id, expected_revision=0)
     with pytest.raises(NotFound):
         await desk.theirs(desk.theirs.client.chats.thread, chat.id)
 

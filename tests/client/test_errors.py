@@ -3,8 +3,10 @@
 import json
 from typing import Any
 
+import httpx
 import pytest
 
+from memoranda.client import AsyncClient, Client
 from memoranda.client.errors import KIND_BY_STATUS, UnexpectedAnswer, error_of, known
 from memoranda.surfaces.http.problems import (
     MEDIA_TYPE,
@@ -16,6 +18,7 @@ from memoranda.surfaces.http.problems import (
 from memoranda.words.errors import (
     Conflict,
     Gone,
+    Invalid,
     MemorandaError,
     NotFound,
     OverLimit,
@@ -96,6 +99,30 @@ def test_a_code_of_a_later_day_is_of_the_kind_that_its_status_tells(
     assert (error.code, error.message, error.details) == ("later", "Later.", {"n": 1})
     assert error.kind == ("invalid" if kind is None else kind.kind)
     assert kind is None or isinstance(error, kind)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:99", "memoranda.test", "ftp://memoranda.test", ""])
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_an_address_without_http_is_refused_when_the_client_is_made(
+    kind: Any, address: str
+) -> None:
+    with pytest.raises(Invalid, match="begins with http://"):
+        kind(address, "k")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://x.test", "http://x.test/", "http://x.test/v1", "http://x.test/v1/"]
+)
+def test_an_address_may_end_as_paths_begin(address: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(204)
+
+    with Client(address, transport=httpx.MockTransport(answer)) as client:
+        client.chats.delete("c1")
+    assert asked == ["http://x.test/v1/chats/c1"]
 
 
 def test_kinds_by_status_are_those_of_the_server() -> None:

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from memoranda.access.models import User
-from memoranda.client import AsyncClient, Client
+from memoranda.client import AsyncClient, Client, Retries, Unreachable
+from memoranda.client.call import Call
 from memoranda.conversations.chats.live.models import RunEnd, RunEvent, RunEventType, TextDelta
 from memoranda.memories.models import Memory, MemoryPage
 from memoranda.runs.events.models import Event, Mark
@@ -92,7 +93,7 @@ async def test_a_run_is_followed_to_its_end_whatever_breaks(database_url: str) -
             run = (await client.chats.send(chat.id, "Count to five.")).run.id
             await client.chat_runs.pick_up(run)
             await client.chat_runs.prepare(run)
-            await client.chat_runs.tell(run, events=[TextDelta(text=str(n)) for n in range(1, 6)])
+            await client.chat_runs.emit(run, events=[TextDelta(text=str(n)) for n in range(1, 6)])
             await client.chat_runs.answer(run, "12345")
             with anyio.fail_after(PATIENCE_S):
                 told = [each async for each in client.chat_runs.follow(run, after=0)]
@@ -102,6 +103,73 @@ async def test_a_run_is_followed_to_its_end_whatever_breaks(database_url: str) -
         assert "".join(said) == "12345"
         assert told[len(events) :] == [RunEnd(sequence=len(events), status="completed")]
         assert len(network.came_back_with) > 2
+
+
+class Restarting:
+    """A server that tells one event and goes away for a number of attempts, and then tells the rest."""
+
+    def __init__(self, away: int) -> None:
+        self.away = away
+        self.asked: list[str | None] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request.headers.get("last-event-id"))
+        if len(self.asked) > 1 and self.away:
+            self.away -= 1
+            raise httpx.ConnectError("refused", request=request)
+        told = "id: 7\n\n" if len(self.asked) == 1 else "id: 8\n\nevent: end\ndata: x\n\n"
+        return httpx.Response(200, content=f"retry: 100\n\n{told}".encode())
+
+
+CALL = Call("GET", "/v1/events", str)
+
+
+async def told_by(server: Restarting, retries: Retries | None, *, awaits: bool) -> list[float]:
+    """Follow to the end; how long was waited in between."""
+    waits: list[float] = []
+    transport = httpx.MockTransport(server)
+    if awaits:
+
+        async def sleep(seconds: float) -> None:
+            waits.append(seconds)
+
+        async with AsyncClient("http://x.test", retries=retries, transport=transport) as client:
+            client.events.asking._sleep = sleep
+            ids = [each.id async for each in client.events.asking.messages(CALL)]
+    else:
+        with Client("http://x.test", retries=retries, transport=transport) as blocked:
+            blocked.events.asking._sleep = waits.append
+            ids = [each.id for each in blocked.events.asking.messages(CALL)]
+    assert ids == ["7", "8", None]
+    return waits
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+async def test_a_stream_that_was_open_outlasts_a_server_that_starts_again(awaits: bool) -> None:
+    server = Restarting(away=7)
+    waits = await told_by(server, None, awaits=awaits)
+    assert server.asked == [None, *["7"] * 8]
+    assert waits[0] == 0.1
+    assert 30 < sum(waits) < 90
+    assert waits[-1] > waits[-3] > waits[-5]
+    with pytest.raises(Unreachable):
+        await told_by(Restarting(away=8), None, awaits=awaits)
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+async def test_who_says_how_often_is_heard_for_streams_too(awaits: bool) -> None:
+    assert len(await told_by(Restarting(away=9), Retries(tries=10), awaits=awaits)) == 10
+    with pytest.raises(Unreachable):
+        await told_by(Restarting(away=1), Retries(tries=1), awaits=awaits)
+
+
+@pytest.mark.parametrize("awaits", [False, True])
+async def test_a_stream_that_never_was_open_is_given_up_as_any_call_is(awaits: bool) -> None:
+    server = Restarting(away=99)
+    server.asked.append("not the first")
+    with pytest.raises(Unreachable):
+        await told_by(server, None, awaits=awaits)
+    assert len(server.asked) == 1 + Retries().tries
 
 
 async def test_what_there_is_is_told_and_ends_where_nobody_wants_to_follow(

@@ -159,6 +159,9 @@ class Mortal:
     async def write(self, *args: Any, **kwargs: Any) -> Any:
         return await self._do("write", *args, **kwargs)
 
+    async def take(self, *args: Any, **kwargs: Any) -> Any:
+        return await self._do("take", *args, **kwargs)
+
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_switch_that_is_killed_at_any_step_goes_on_and_nothing_in_between_is_seen(

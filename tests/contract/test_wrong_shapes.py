@@ -87,7 +87,7 @@ async def test_each_synchronous_verb_does_too() -> None:
 async def test_a_slug_where_an_id_belongs_is_told_how_to_find_the_id(database_url: str) -> None:
     async with Memoranda.open(database_url) as memoranda:
         agent = await memoranda.access.create_agent(memoranda.owner, "assistant")
-        with pytest.raises(Invalid, match=r"access\.agent finds the id"):
+        with pytest.raises(Invalid, match=r"access\.agent finds the id.*`memoranda\.agent`"):
             await memoranda.runs.create(memoranda.owner, agent_id="assistant")  # type: ignore[arg-type] # that is the point
         as_text: Any = str(agent.id)
         run = await memoranda.runs.create(memoranda.owner, agent_id=as_text)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from agno.exceptions import ModelProviderError
 from agno.models.utils import get_model
 
 from memoranda.runs.models import RunStatus
@@ -38,3 +39,6 @@ def test_the_ten_lines_run_an_agent_with_its_brief(
     with Memoranda("notes.db") as memoranda:
         [run] = memoranda.runs.list().items
         assert run.status is RunStatus.COMPLETED
+    model.script = [ModelProviderError("The provider is down")]
+    exec(compile(lines, str(PAGE), "exec"), {})  # noqa: S102 - the page's own lines
+    assert "failed The provider is down" in capsys.readouterr().out

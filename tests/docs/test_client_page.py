@@ -20,17 +20,19 @@ PRINTED = (
 )
 
 
-def test_the_example_runs(
+def test_the_examples_run(
     sqlite_database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MEMORANDA_EMBEDDER", "none")
-    [lines] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    first, of_chats = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     with live_server(sqlite_database) as live:
         monkeypatch.setenv("SERVER", live.url)
         monkeypatch.setenv("KEY", live.key)
-        exec(lines, {})  # noqa: S102 - the page's own lines
-    printed = capsys.readouterr().out
-    assert [line for line in PRINTED if line not in printed] == []
+        exec(first, {})  # noqa: S102 - the page's own lines
+        printed = capsys.readouterr().out
+        assert [line for line in PRINTED if line not in printed] == []
+        exec(of_chats, {})  # noqa: S102 - the page's own lines
+    assert capsys.readouterr().out.splitlines() == ["completed It is in Ghent.", "queued 1"]
 
 
 def test_the_table_names_every_verb() -> None:

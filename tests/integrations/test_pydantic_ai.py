@@ -4,8 +4,8 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -269,7 +269,7 @@ class House:
 
     async def _both(self, acts: list[Act]) -> tuple[list[Any], list[Any]]:
         owner = (await new_tenant(self.storage, f"Organization {new_id()}")).owner
-        opened: Any = SimpleNamespace(storage=self.storage, settings=Settings(), owner=owner)
+        opened: Any = Mock(spec=Memoranda, storage=self.storage, settings=Settings(), owner=owner)
         ours = MemorandaConversationStore(opened)
         return await played(ours, acts), await played(InMemoryConversationStore(), acts)
 

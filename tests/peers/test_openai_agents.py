@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from memoranda import Memoranda, sync
 from memoranda.conversations.models import ConversationKey, Message
 from memoranda.conversations.said import words_of
+from memoranda.integrations import home
 from memoranda.integrations.openai_agents import MemorandaSession
 from memoranda.integrations.openai_agents.items import KEPT, KEPT_AS_TEXT, item_of, message_of
 from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, Refused
@@ -435,7 +437,7 @@ async def test_sessions_of_another_user_agent_or_organization_are_others(
             stranger.clear_session(),
             stranger.list_branches(),
         ):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFound, match="name another workflow, or session"):
                 await asked
         assert await stranger.get_items(branch_id="side") == []
         with pytest.raises(ValueError, match="not there"):
@@ -479,6 +481,28 @@ async def test_adding_and_popping_at_once_lose_and_double_nothing(
     await asyncio.gather(sessions[0].add_items(said("x")), sessions[1].add_items(said("y")))
     names = await asyncio.gather(*(each.create_branch_from_turn(1) for each in sessions))
     assert len(set(names)) == 4
+
+
+async def test_a_loop_that_waits_for_a_thread_is_told_of_and_nothing_is_done(
+    session: MemorandaSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home, "STALLED_S", 0.05)
+    told: list[str] = []
+
+    def work() -> None:
+        with pytest.raises(RuntimeError) as refused:
+            asyncio.run(session.add_items(said("x")))
+        told.append(str(refused.value))
+        with pytest.raises(RuntimeError, match="does not run"):
+            session._home.wait(session.get_items())
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()  # on the loop itself, which can do nothing meanwhile
+    assert "Nothing was done" in told[0]
+    assert await session.get_items() == []
+    await asyncio.to_thread(asyncio.run, session.add_items(said("x")))
+    assert len(await session.get_items()) == 2
 
 
 async def test_what_can_not_be_kept_is_refused_and_nothing_of_it_kept(

@@ -18,6 +18,18 @@ class Box(BaseModel, extra="forbid", strict=True):
     notes: dict[str, object] = {}
 
 
+class Cup(BaseModel):
+    """One kind of two."""
+
+    kind: Literal["cup"]
+
+
+class Pot(BaseModel):
+    """The other kind."""
+
+    kind: Literal["pot"]
+
+
 SENT = "sk-secret"
 CASES: dict[str, tuple[Any, object, str]] = {
     "a missing field": (Box, {}, "This is missing; it has to be there."),
@@ -38,6 +50,16 @@ CASES: dict[str, tuple[Any, object, str]] = {
         Literal["a", "b"],
         SENT,
         "This must be one of 'a' or 'b'.",
+    ),
+    "a kind that there is none of": (
+        Annotated[Cup | Pot, Field(discriminator="kind")],
+        {"kind": SENT},
+        "This names a kind that does not exist: the kinds are 'cup', 'pot'.",
+    ),
+    "no kind at all": (
+        Annotated[Cup | Pot, Field(discriminator="kind")],
+        {},
+        "This must tell its kind in 'kind'.",
     ),
     "no id": (UUID, SENT, "This must be an id."),
 }

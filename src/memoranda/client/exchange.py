@@ -36,6 +36,17 @@ class Sent(NamedTuple):
     file: File | None = None
 
 
+def base_of(url: str) -> str:
+    """The address that every path begins with; a `/v1` at its end is part of each path already. Raises `Invalid`."""
+    whole = url.strip()
+    if not whole.lower().startswith(("http://", "https://")):
+        raise Invalid(
+            "The server's address begins with http:// or https://, as in http://127.0.0.1:8321.",
+            field="url",
+        )
+    return whole.rstrip("/").removesuffix("/v1")
+
+
 def headers_of(key: str | None) -> dict[str, str]:
     """What every request says of who asks."""
     said = {"Accept": "*/*", "User-Agent": f"memoranda/{__version__}"}

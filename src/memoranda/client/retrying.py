@@ -49,6 +49,10 @@ class Retries:
         return full * random.uniform(0.5, 1)  # noqa: S311 - so that clients do not come back together
 
 
+PATIENT: Final = Retries(tries=8)
+"""For whoever follows, once a stream was open: half a minute to a minute, in which a server may start again."""
+
+
 def may_repeat(call: Call[Any], failure: Failure) -> bool:
     """Whether making the call again can't do anything twice, and may help."""
     if not failure.sent or failure.status in NEVER_DONE or isinstance(failure.error, StorageBusy):

@@ -47,7 +47,9 @@ def not_seen(conversation_id: UUID | None) -> NotFound:
     """The same refusal, for a key too: whose conversation it has is not said."""
     if conversation_id is not None:
         return unknown_conversation(conversation_id)
-    return NotFound("The conversation of this key is not there for this caller: use another key.")
+    return NotFound(
+        "The conversation of this workflow is not there for this caller: name another workflow, or session."
+    )
 
 
 def late_save(fence: int) -> LateSave:

@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self, TypedDict, TypeVar
+from threading import Lock
+from typing import Any, Final, Generic, Self, TypedDict, TypeVar
 from uuid import UUID
 
 from memoranda import app, sync
 from memoranda.access.models import Principal
 
 T = TypeVar("T")
+
+STALLED_S: Final = 10.0
+"""Seconds after which a loop that has not begun with what it was given is taken for one that does not run."""
 
 Given = app.Memoranda | sync.Memoranda
 """Memoranda as it was opened: in `async with` on a running loop, or in a script's `with`."""
@@ -61,13 +67,60 @@ class Home:
                 "This would wait for the event loop that it is called on. Use the asynchronous method, "
                 "whose name begins with an a, or call it from another thread."
             )
-        return asyncio.run_coroutine_threadsafe(asked, self.loop).result()
+        begin = _Begin(asked)
+        done = asyncio.run_coroutine_threadsafe(begin.on_time(), self.loop)
+        with suppress(TimeoutError):
+            return done.result(STALLED_S)
+        begin.give_up_unless_begun(done)
+        return done.result()
 
     async def run(self, asked: Coroutine[Any, Any, T]) -> T:
-        """Run it there, whichever loop this is."""
+        """Run it there, whichever loop this is. Raises `RuntimeError` where that loop is kept from running."""
         if asyncio.get_running_loop() is self.loop:
             return await asked
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, self.loop))
+        begin = _Begin(asked)
+        done = asyncio.run_coroutine_threadsafe(begin.on_time(), self.loop)
+        waited = asyncio.wrap_future(done)
+        try:
+            await asyncio.wait([waited], timeout=STALLED_S)
+        except asyncio.CancelledError:
+            waited.cancel()
+            begin.drop()
+            raise
+        if not waited.done():
+            begin.give_up_unless_begun(done)
+        return await waited
+
+
+class _Begin(Generic[T]):
+    """Something that is to be run on a loop: either it begins there, or it is given up, and never both."""
+
+    def __init__(self, asked: Coroutine[Any, Any, T]) -> None:
+        self._asked = asked
+        self._claim = Lock()
+
+    async def on_time(self) -> T:
+        """Begin, unless that was given up."""
+        if not self._claim.acquire(blocking=False):
+            raise asyncio.CancelledError
+        return await self._asked
+
+    def drop(self) -> bool:
+        """Give it up, unless it has begun; whether it was given up."""
+        dropped = self._claim.acquire(blocking=False)
+        if dropped:
+            self._asked.close()
+        return dropped
+
+    def give_up_unless_begun(self, done: "Future[T]") -> None:
+        """Raise `RuntimeError` where the loop has not come to it by now; nothing of it is done then."""
+        if self.drop():
+            done.cancel()
+            raise RuntimeError(
+                "The event loop that opened Memoranda does not run: something on it keeps it waiting, such as a "
+                "thread that it joins. Nothing was done. Await there (asyncio.to_thread, asyncio.gather), or "
+                "open `memoranda.sync.Memoranda`, which has a loop of its own."
+            )
 
 
 async def _here(memoranda: app.Memoranda) -> tuple[app.Memoranda, asyncio.AbstractEventLoop]:

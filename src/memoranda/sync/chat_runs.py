@@ -1,12 +1,20 @@
 """The runs of chats, for scripts: what a host does with one, and what is told of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from memoranda.conversations.chats.live.models import Heard, NewEvent, RunEvents, RunSnapshot
-from memoranda.conversations.chats.models import AgentTurn, Answered, ChatRun, Prepared
+from memoranda.conversations.chats.models import (
+    AgentTurn,
+    Answered,
+    ChatRun,
+    ChatRunStatus,
+    Prepared,
+)
 from memoranda.conversations.models import Content
 from memoranda.sync.opened import Room
+from memoranda.words.page import Page
 
 
 class ChatRuns(Room):
@@ -16,9 +24,30 @@ class ChatRuns(Room):
         """A run of a chat; see `Chats.run`."""
         return self._call(lambda at: at.chats.run(at.owner, run_id))
 
-    def pick_up(self, run_id: UUID) -> ChatRun:
+    def runs(
+        self,
+        *,
+        status: ChatRunStatus = ChatRunStatus.QUEUED,
+        user_id: UUID | None = None,
+        agent_id: UUID | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[ChatRun]:
+        """A page of the runs that stand so, the oldest first; see `LiveRuns.page`."""
+        return self._call(
+            lambda at: at.chats.live.page(
+                at.owner,
+                status=status,
+                user_id=user_id,
+                agent_id=agent_id,
+                limit=limit,
+                cursor=cursor,
+            )
+        )
+
+    def pick_up(self, run_id: UUID, *, picked_up_by: str | None = None) -> ChatRun:
         """Take a run that waits to be picked up; see `Chats.pick_up`."""
-        return self._call(lambda at: at.chats.pick_up(at.owner, run_id))
+        return self._call(lambda at: at.chats.pick_up(at.owner, run_id, picked_up_by=picked_up_by))
 
     def prepare(self, run_id: UUID, agent_id: UUID | None = None) -> Prepared:
         """What an agent of the run begins from; see `Chats.prepare`."""
@@ -54,7 +83,11 @@ class ChatRuns(Room):
         return self._call(lambda at: at.chats.live.stop(at.owner, run_id))
 
     def emit(
-        self, run_id: UUID, events: Sequence[NewEvent] = (), *, after: int | None = None
+        self,
+        run_id: UUID,
+        events: Sequence[NewEvent | Mapping[str, Any]] = (),
+        *,
+        after: int | None = None,
     ) -> Heard:
         """Tell what happened in a run; see `LiveRuns.emit`."""
         return self._call(lambda at: at.chats.live.emit(at.owner, run_id, events, after=after))

@@ -14,8 +14,9 @@ Kind = TypeVar("Kind", bound=type)
 CALLER: Final = "who"
 """The parameter by which a public verb is known: in whose name it is called."""
 ADVICE: Final[Mapping[str, str]] = {
-    "agent_id": "access.agent finds the id of an agent by its slug or external id.",
-    "user_id": "access.user finds the id of a user by its external id.",
+    "agent_id": "access.agent finds the id of an agent by its slug or external id, in a script "
+    "`memoranda.agent`.",
+    "user_id": "access.user finds the id of a user by its external id, in a script `memoranda.user`.",
     "memoranda": "`async with memoranda.Memoranda.open(…)` gives the asynchronous one, and `with "
     "memoranda.sync.Memoranda(…)` a script's.",
     CALLER: "The owner of the default organization is `owner` of the opened Memoranda.",

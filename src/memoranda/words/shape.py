@@ -39,8 +39,6 @@ _SENTENCES: Final[Mapping[str, str]] = {
         ),
         "This must be a date and time with its zone, such as 2027-01-31T09:00:00Z.",
     ),
-    # pydantic's own sentence quotes what was sent.
-    "union_tag_invalid": "This names a kind that does not exist.",
 }
 _BOUNDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "string_too_long": lambda bound: f"This may have at most {bound['max_length']} characters.",
@@ -52,6 +50,11 @@ _BOUNDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "less_than": lambda bound: f"This must be less than {bound['lt']}.",
     "less_than_equal": lambda bound: f"This must be at most {bound['le']}.",
     "literal_error": lambda bound: f"This must be one of {bound['expected']}.",
+    # pydantic's own sentence quotes what was sent.
+    "union_tag_invalid": lambda bound: (
+        f"This names a kind that does not exist: the kinds are {bound['expected_tags']}."
+    ),
+    "union_tag_not_found": lambda bound: f"This must tell its kind in {bound['discriminator']}.",
     "enum": lambda bound: f"This must be one of {bound['expected']}.",
 }
 

@@ -119,6 +119,44 @@ def test_an_answer_is_rated_and_a_run_may_fail(local: Cli) -> None:
     assert refused(cli, "chats", "answer", run)[0] == 5
 
 
+def test_a_host_finds_what_waits_and_may_pick_it_up_again(local: Cli) -> None:
+    cli = local
+    chat = opened(cli)
+    run = cli.json("chats", "send", chat, "Where is it?")["run"]["id"]
+    assert [each["id"] for each in cli.json("chats", "runs")["items"]] == [run]
+    assert run in cli("chats", "runs", "--user", "ada").out
+    first = cli.json("chats", "pick-up", run, "--by", "host-1")
+    assert cli.json("chats", "pick-up", run, "--by", "host-1") == first
+    assert refused(cli, "chats", "pick-up", run, "--by", "host-2") == (4, "conflict")
+    assert cli.json("chats", "runs")["items"] == []
+    assert cli.json("chats", "runs", "--status", "running")["items"] == [first]
+    assert refused(cli, "chats", "runs", "--status", "busy") == (5, "invalid_input")
+    cli.json("chats", "fail", run, "The model is away.")
+    assert cli.json("chats", "show", chat)["last_run"]["reason"] == "The model is away."
+    assert "failed: The model is away." in cli("chats", "show", chat).out
+
+
+def test_a_field_that_an_answer_does_not_have_is_refused(local: Cli, tmp_path: Path) -> None:
+    cli = local
+    chat = opened(cli)
+    run = cli.json("chats", "send", chat, "Where is it?")["run"]["id"]
+    cli.json("chats", "pick-up", run)
+    fence = cli.json("chats", "prepare", run)["loaded"]["fence"]
+    turn = {"messages": [], "fence": fence}
+    for wrong in (
+        {"content": "In Ghent.", "turn": [turn]},
+        {"content": "In Ghent.", "turns": [{**turn, "fences": 1}]},
+        {"turns": [turn]},
+        {"content": "In Ghent.", "stopped": "no"},
+        {"content": None},
+        ["In Ghent."],
+    ):
+        file = written(tmp_path, wrong)
+        assert refused(cli, "chats", "answer", run, "--file", file) == (5, "invalid_input")
+    file = written(tmp_path, {"content": "In Ghe", "stopped": True})
+    assert cli.json("chats", "answer", run, "--file", file)["run"]["status"] == "stopped"
+
+
 def test_what_is_not_there_is_not_found(local: Cli) -> None:
     opened(local)
     for words in (("show", NOBODY), ("notes", NOBODY), ("run", NOBODY)):

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import memoranda
 from tests.surfaces.cli.terminal import finished
 
@@ -43,6 +45,16 @@ def test_a_wrong_option_ends_with_code_2_and_a_message() -> None:
     assert "No such option" in ended.err
     assert "Traceback" not in ended.err
     assert ended.out == ""
+
+
+@pytest.mark.parametrize("option", [["--db", "x.db"], ["--db=x.db"], ["--json"]])
+def test_a_shared_option_between_a_group_and_its_command_is_told_where_it_belongs(
+    option: list[str],
+) -> None:
+    ended = finished("chats", *option, "list")
+    assert ended.code == 2
+    name = option[0].partition("=")[0]
+    assert f"chats COMMAND {name} …" in " ".join(ended.err.split())
 
 
 def test_the_help_tells_the_exit_codes() -> None:

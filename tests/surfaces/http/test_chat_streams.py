@@ -75,6 +75,19 @@ async def ended(hearing: asyncio.Future[Heard]) -> Heard:
     return hearing.result()
 
 
+async def test_an_agent_without_a_name_is_prepared_with_or_without_a_body(house: House) -> None:
+    run = await house.running()
+    network = httpx.ASGITransport(house.app)
+    key = {"Authorization": f"Bearer {house.key}"}
+    async with httpx.AsyncClient(transport=network, base_url="http://x", headers=key) as client:
+        where = f"/v1/chat-runs/{run.id}/prepare"
+        bare = await client.post(where)
+        assert (bare.status_code, bare.json()["asked"][0]["content"]) == (200, "When?")
+        again = await client.post(where, json={})
+        assert (again.status_code, again.json()["asked"]) == (200, bare.json()["asked"])
+        assert (await client.post(where, json={"agent": None})).status_code == 422
+
+
 async def test_a_stream_begins_with_a_snapshot_goes_on_with_events_and_ends_with_the_run(
     house: House,
 ) -> None:

@@ -85,7 +85,7 @@ def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
     assert schemas["MemoryPage"]["title"] == "MemoryPage"
     held = {"Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "Proposal"}
     tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace", "Definition", "FileProposal")
-    later = ("ArchivedMessage", "Chat", "Compaction", "Message", "Note", "Waiting")
+    later = ("ArchivedMessage", "Chat", "ChatRun", "Compaction", "Message", "Note", "Waiting")
     assert pages == {
         f"{name}Page" for name in (*held, *tools, *later, "Run", "RunLog", "Source", "User")
     }

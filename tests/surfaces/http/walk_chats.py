@@ -108,8 +108,12 @@ CHATS: dict[str, list[Step]] = {
     "DELETE /v1/chats/{chat_id}/messages/{message_id}/feedback": [
         Step(rating_taken_back, names_rows=True, roles=WRITERS)
     ],
+    "GET /v1/chat-runs": [get("/v1/chat-runs", EVERYBODY)],
     "GET /v1/chat-runs/{run_id}": [get(RUN, EVERYBODY)],
-    "POST /v1/chat-runs/{run_id}/pick-up": [post(f"{RUN}/pick-up", WRITERS)],
+    "POST /v1/chat-runs/{run_id}/pick-up": [
+        post(f"{RUN}/pick-up?picked_up_by=host", WRITERS),
+        post(f"{RUN}/pick-up?picked_up_by=host", WRITERS),
+    ],
     "POST /v1/chat-runs/{run_id}/prepare": [
         post(f"{RUN}/prepare", WRITERS, lambda rows: {"agent_id": rows.agent})
     ],

@@ -19,7 +19,7 @@ from memoranda.client.exchange import (
     lost,
     sent,
 )
-from memoranda.client.retrying import Failure, Retries
+from memoranda.client.retrying import PATIENT, Failure, Retries
 from memoranda.client.streams import END, Lines, Message, Messages
 
 T = TypeVar("T")
@@ -31,11 +31,12 @@ class Asking:
     def __init__(
         self,
         http: httpx.AsyncClient,
-        retries: Retries,
+        retries: Retries | None,
         sleep: Callable[[float], Awaitable[object]] = anyio.sleep,
     ) -> None:
         self._http: Final = http
-        self._retries: Final = retries
+        self._retries: Final = retries or Retries()
+        self._patient: Final = retries or PATIENT
         self._sleep: Final = sleep
 
     async def ask(self, call: Call[T]) -> T:
@@ -44,7 +45,7 @@ class Asking:
             outcome = await self._once(call)
             if not isinstance(outcome, Failure):
                 return outcome
-            await self._wait(call, outcome, tried)
+            await self._wait(call, outcome, tried, self._retries)
         raise AssertionError("an endless count ended")
 
     async def lines(self, call: Call[str]) -> AsyncGenerator[str, None]:
@@ -62,9 +63,11 @@ class Asking:
 
     async def messages(self, call: Call[str]) -> AsyncGenerator[Message, None]:
         """The messages of a stream, which is gone on with where it broke off, until the caller leaves."""
+        retries = self._retries
         while True:
             messages, lines = Messages(), Lines()
-            async with self._streamed(call, FOLLOWING) as response:
+            async with self._streamed(call, FOLLOWING, retries) as response:
+                retries = self._patient
                 try:
                     async for part in response.aiter_bytes():
                         for message in filter(None, map(messages.feed, lines.feed(part))):
@@ -89,9 +92,9 @@ class Asking:
             return lost(error)
         return answer_of(call, response)
 
-    async def _wait(self, call: Call[Any], failure: Failure, tried: int) -> None:
+    async def _wait(self, call: Call[Any], failure: Failure, tried: int, retries: Retries) -> None:
         """Wait before the next attempt, or raise where there is none."""
-        wait_s = self._retries.wait_s(call, failure, tried)
+        wait_s = retries.wait_s(call, failure, tried)
         if wait_s is None:
             raise failure.error
         await self._sleep(wait_s)
@@ -114,13 +117,16 @@ class Asking:
 
     @asynccontextmanager
     async def _streamed(
-        self, call: Call[Any], patience: httpx.Timeout | None = None
+        self,
+        call: Call[Any],
+        patience: httpx.Timeout | None = None,
+        retries: Retries | None = None,
     ) -> AsyncIterator[httpx.Response]:
         """An answer that has begun, and is not read yet."""
         for tried in count(1):
             begun = await self._begun(call, patience)
             if isinstance(begun, Failure):
-                await self._wait(call, begun, tried)
+                await self._wait(call, begun, tried, retries or self._retries)
                 continue
             try:
                 yield begun

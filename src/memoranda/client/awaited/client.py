@@ -31,7 +31,7 @@ from memoranda.client.awaited.rooms import (
     Users,
     Workflows,
 )
-from memoranda.client.exchange import headers_of
+from memoranda.client.exchange import base_of, headers_of
 from memoranda.client.retrying import Retries
 
 TIMEOUT_S: Final = 30.0
@@ -46,7 +46,7 @@ class AsyncClient:
                 print(each.text)
 
     A call is given up after `timeout_s` seconds without a sign of the server; `retries` says how often one is made
-    again where that is safe. `transport` stands in for the network. One client is good for many calls at once.
+    again where that is safe; without it, streams that were open are opened again for longer. `transport` stands in for the network. One client is good for many calls at once.
     """
 
     def __init__(
@@ -59,9 +59,12 @@ class AsyncClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._http: Final = httpx.AsyncClient(
-            base_url=url, headers=headers_of(key), timeout=timeout_s, transport=transport
+            base_url=base_of(url),
+            headers=headers_of(key),
+            timeout=timeout_s,
+            transport=transport,
         )
-        asking = Asking(self._http, retries or Retries())
+        asking = Asking(self._http, retries)
         self.memories = Memories(asking)
         self.proposals = Proposals(asking)
         self.briefs = Briefs(asking)

@@ -140,22 +140,23 @@ class Chats(Room):
     clear = Asked(chats.clear_chat)
     delete = Asked(chats.delete_chat)
     notes = Paged(chats.list_notes)
-    leave_note = Asked(chats.leave_note)
+    note = Asked(chats.leave_note)
     take_note_back = Asked(chats.take_note_back)
-    feedback = Asked(chats.list_feedback)
-    give_feedback = Asked(chats.give_feedback)
-    take_feedback_back = Asked(chats.take_feedback_back)
+    ratings = Asked(chats.list_feedback)
+    rate = Asked(chats.give_feedback)
+    take_rating_back = Asked(chats.take_feedback_back)
 
 
 class ChatRuns(Room):
     """The runs that answer in chats, for those who run them and those who watch."""
 
+    list = Paged(chat_runs.list_chat_runs)
     get = Asked(chat_runs.get_chat_run)
     pick_up = Asked(chat_runs.pick_up_chat_run)
     prepare = Asked(chat_runs.prepare_agent)
     wait = Asked(chat_runs.wait_chat_run)
     resume = Asked(chat_runs.resume_chat_run)
-    tell = Asked(chat_runs.tell_chat_run)
+    emit = Asked(chat_runs.tell_chat_run)
     answer = Asked(chat_runs.answer_chat_run)
     fail = Asked(chat_runs.fail_chat_run)
     stop = Asked(chat_runs.stop_chat_run)

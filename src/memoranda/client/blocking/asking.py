@@ -19,7 +19,7 @@ from memoranda.client.exchange import (
     lost,
     sent,
 )
-from memoranda.client.retrying import Failure, Retries
+from memoranda.client.retrying import PATIENT, Failure, Retries
 from memoranda.client.streams import END, Lines, Message, Messages
 
 T = TypeVar("T")
@@ -31,11 +31,12 @@ class Asking:
     def __init__(
         self,
         http: httpx.Client,
-        retries: Retries,
+        retries: Retries | None,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._http: Final = http
-        self._retries: Final = retries
+        self._retries: Final = retries or Retries()
+        self._patient: Final = retries or PATIENT
         self._sleep: Final = sleep
 
     def ask(self, call: Call[T]) -> T:
@@ -44,7 +45,7 @@ class Asking:
             outcome = self._once(call)
             if not isinstance(outcome, Failure):
                 return outcome
-            self._wait(call, outcome, tried)
+            self._wait(call, outcome, tried, self._retries)
         raise AssertionError("an endless count ended")
 
     def lines(self, call: Call[str]) -> Generator[str, None, None]:
@@ -60,9 +61,11 @@ class Asking:
 
     def messages(self, call: Call[str]) -> Generator[Message, None, None]:
         """The messages of a stream, which is gone on with where it broke off, until the caller leaves."""
+        retries = self._retries
         while True:
             messages, lines = Messages(), Lines()
-            with self._streamed(call, FOLLOWING) as response:
+            with self._streamed(call, FOLLOWING, retries) as response:
+                retries = self._patient
                 try:
                     for part in response.iter_bytes():
                         for message in filter(None, map(messages.feed, lines.feed(part))):
@@ -87,9 +90,9 @@ class Asking:
             return lost(error)
         return answer_of(call, response)
 
-    def _wait(self, call: Call[Any], failure: Failure, tried: int) -> None:
+    def _wait(self, call: Call[Any], failure: Failure, tried: int, retries: Retries) -> None:
         """Wait before the next attempt, or raise where there is none."""
-        wait_s = self._retries.wait_s(call, failure, tried)
+        wait_s = retries.wait_s(call, failure, tried)
         if wait_s is None:
             raise failure.error
         self._sleep(wait_s)
@@ -112,13 +115,16 @@ class Asking:
 
     @contextmanager
     def _streamed(
-        self, call: Call[Any], patience: httpx.Timeout | None = None
+        self,
+        call: Call[Any],
+        patience: httpx.Timeout | None = None,
+        retries: Retries | None = None,
     ) -> Iterator[httpx.Response]:
         """An answer that has begun, and is not read yet."""
         for tried in count(1):
             begun = self._begun(call, patience)
             if isinstance(begun, Failure):
-                self._wait(call, begun, tried)
+                self._wait(call, begun, tried, retries or self._retries)
                 continue
             try:
                 yield begun

@@ -5,7 +5,31 @@ from typing import Any
 
 from memoranda.client.call import Call, Id, given
 from memoranda.conversations.chats.live.models import Heard, NewEvent, RunEvents, RunSnapshot
-from memoranda.conversations.chats.models import AgentTurn, Answered, ChatRun, Prepared
+from memoranda.conversations.chats.models import (
+    AgentTurn,
+    Answered,
+    ChatRun,
+    ChatRunStatus,
+    Prepared,
+)
+from memoranda.words.page import Page
+
+
+def list_chat_runs(
+    *,
+    status: ChatRunStatus = ChatRunStatus.QUEUED,
+    user_id: Id | None = None,
+    agent_id: Id | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+) -> Call[Page[ChatRun]]:
+    """List the runs of chats that stand so, the oldest first: those that wait to be picked up, where no status is named."""
+    return Call(
+        "GET",
+        "/v1/chat-runs",
+        Page[ChatRun],
+        query=given(status=status, user_id=user_id, agent_id=agent_id, cursor=cursor, limit=limit),
+    )
 
 
 def get_chat_run(run_id: Id) -> Call[ChatRun]:
@@ -13,9 +37,16 @@ def get_chat_run(run_id: Id) -> Call[ChatRun]:
     return Call("GET", "/v1/chat-runs/{run_id}", ChatRun, at={"run_id": run_id})
 
 
-def pick_up_chat_run(run_id: Id) -> Call[ChatRun]:
+def pick_up_chat_run(run_id: Id, *, picked_up_by: str | None = None) -> Call[ChatRun]:
     """Take a run that waits to be picked up, so that nobody else does."""
-    return Call("POST", "/v1/chat-runs/{run_id}/pick-up", ChatRun, at={"run_id": run_id})
+    return Call(
+        "POST",
+        "/v1/chat-runs/{run_id}/pick-up",
+        ChatRun,
+        at={"run_id": run_id},
+        query=given(picked_up_by=picked_up_by),
+        repeatable=picked_up_by is not None,
+    )
 
 
 def prepare_agent(run_id: Id, *, agent_id: Id | None = None) -> Call[Prepared]:
@@ -114,7 +145,8 @@ def follow_chat_run(
     """Tell what happens in a run as it happens, as server-sent events, until it has ended.
 
     The `id` of an event is its number. Without a number to begin after, and where what came after it is gone, the
-    first is a `snapshot` to go on from. The last one is an `end`.
+    first is a `snapshot` to go on from. The last one is an `end`. A program says where it was with `after`;
+    `last_event_id` is the header of browsers, and goes before it.
     """
     return Call(
         "GET",

@@ -79,7 +79,11 @@ def send_message(
 
 
 def edit_message(
-    chat_id: Id, message_id: Id, expected_revision: int, content: str | Sequence[Mapping[str, Any]]
+    chat_id: Id,
+    message_id: Id,
+    content: str | Sequence[Mapping[str, Any]],
+    *,
+    expected_revision: int,
 ) -> Call[Sent]:
     """Say something else in the place of a message, and begin the run that is to answer it."""
     return Call(
@@ -91,7 +95,7 @@ def edit_message(
     )
 
 
-def regenerate_answer(chat_id: Id, expected_revision: int) -> Call[Sent]:
+def regenerate_answer(chat_id: Id, *, expected_revision: int) -> Call[Sent]:
     """Answer the latest message again, beside the answer that it has."""
     return Call(
         "POST",
@@ -102,7 +106,7 @@ def regenerate_answer(chat_id: Id, expected_revision: int) -> Call[Sent]:
     )
 
 
-def switch_branch(chat_id: Id, expected_revision: int, message_id: Id) -> Call[Thread]:
+def switch_branch(chat_id: Id, message_id: Id, *, expected_revision: int) -> Call[Thread]:
     """Show another branch; what its agents knew comes back with it."""
     return Call(
         "POST",

@@ -7,7 +7,7 @@ from memoranda.conversations import replacing, writing
 from memoranda.conversations import store as messages
 from memoranda.conversations.branches import store
 from memoranda.conversations.branches.models import MAIN, Branch
-from memoranda.conversations.errors import check_generation
+from memoranda.conversations.errors import check_generation, not_seen
 from memoranda.conversations.generations import store as generations
 from memoranda.conversations.models import Conversation, ConversationKey, StoredMessage
 from memoranda.conversations.replacing import Target
@@ -152,9 +152,7 @@ def _conversation(tx: Transaction, place: Place) -> Conversation | None:
     else:
         found = None if place.id is None else messages.find(tx, place.id)
     if found is not None and not place.seen(found):
-        raise NotFound(
-            "The conversation of this key is not there for this caller: use another key."
-        )
+        raise not_seen(None)
     return found
 
 

@@ -9,10 +9,10 @@ from memoranda.conversations import writing
 from memoranda.conversations.chats import store, tree
 from memoranda.conversations.chats.branches import lists
 from memoranda.conversations.chats.branches import store as branches
-from memoranda.conversations.chats.branches.marks import lines_of, mark_of
+from memoranda.conversations.chats.branches.marks import Line, kept_upto, lines_of, mark_of
 from memoranda.conversations.chats.branches.models import Cursor, Ground
 from memoranda.conversations.chats.ending import become, finish
-from memoranda.conversations.chats.errors import ended, not_now
+from memoranda.conversations.chats.errors import ended, history_left_out, not_now
 from memoranda.conversations.chats.guarding import check_generation
 from memoranda.conversations.chats.live import recording
 from memoranda.conversations.chats.live.stopping import stopped_turn
@@ -48,13 +48,15 @@ class Said(NamedTuple):
     stopped: bool
 
 
-def pick_up(tx: Transaction, who: Principal, run_id: UUID) -> ChatRun:
+def pick_up(tx: Transaction, who: Principal, run_id: UUID, by: str | None) -> ChatRun:
     """Begin with a run that waits to be picked up; somebody else's is not picked up again."""
     chat, run = held_run(tx, who, run_id)
     check_generation(tx, chat)
     if run.status is not ChatRunStatus.QUEUED:
+        if by is not None and run.status.live and recording.picked_up_by(tx, run.id) == by:
+            return run
         raise not_now(run, "somebody has picked it up already.")
-    return become(tx, run, ChatRunStatus.RUNNING, picked_up_at=tx.now)
+    return become(tx, run, ChatRunStatus.RUNNING, by=by, picked_up_at=tx.now)
 
 
 def wait(tx: Transaction, who: Principal, run_id: UUID, reason: str) -> ChatRun:
@@ -98,7 +100,7 @@ def prepare(
 
 
 def answer(
-    tx: Transaction, who: Principal, run_id: UUID, said: Said, most: int
+    tx: Transaction, who: Principal, run_id: UUID, said: Said, limits: ConversationLimits
 ) -> tuple[Answered, list[Conversation]]:
     """End the run with its answer, and let the conversations of its agents be what it came to: all of it or nothing."""
     chat, run = held_run(tx, who, run_id)
@@ -113,10 +115,11 @@ def answer(
     for agent_id in agents:  # before anything is written, so that nobody waits for what comes last
         lists.hold(tx, chat, agent_id)
     saved = []
-    for turn, place in zip(said.turns, places, strict=True):
+    for number, (turn, place) in enumerate(zip(said.turns, places, strict=True)):
         sent = stopped_turn([*turn.messages], started) if said.stopped else turn.messages
         expected = Expected(fence=turn.fence, digest=turn.expected_digest)
-        saved.append(_save(tx, chat, run, _Turn(place, list_of(sent, most), expected, most)))
+        made = _Turn(number, place, list_of(sent, limits.max_bytes), expected)
+        saved.append(_save(tx, chat, run, made, limits))
     if said.stopped:
         content = _stopped(said.content)
         kept = content if content or saved else None
@@ -145,22 +148,49 @@ def _stopped(content: Content) -> Content:
 
 
 class _Turn(NamedTuple):
-    """What an agent's conversation is to be, and over what."""
+    """What an agent's conversation is to be, and over what; `number` is its place among the turns."""
 
+    number: int
     place: Place
     messages: Sequence[Written]
     expected: Expected
-    most: int
 
 
-def _save(tx: Transaction, chat: Chat, run: ChatRun, turn: _Turn) -> tuple[Conversation, bool]:
+def _save(
+    tx: Transaction, chat: Chat, run: ChatRun, turn: _Turn, limits: ConversationLimits
+) -> tuple[Conversation, bool]:
     agent_id = turn.place.subject.agent_id
-    if not branches.is_recorded(tx, run.id, agent_id):
+    began = branches.cursor(tx, run.id, agent_id)
+    if began is None:
         raise not_now(run, "it has not begun with this agent: prepare it, then answer.")
-    conversation, changed = writing.save(tx, *turn)
+    whole = _is_whole(tx, turn, began, limits)
+    conversation, changed = writing.save(
+        tx, turn.place, turn.messages, turn.expected, limits.max_bytes
+    )
     _check_own(chat, conversation)
+    if not whole:  # only now, since a list from before a clear is that first of all
+        raise history_left_out(turn.number, began.given.length)
     branches.saved(tx, run.id, agent_id)
     return conversation, changed
+
+
+def _is_whole(tx: Transaction, turn: _Turn, began: Cursor, limits: ConversationLimits) -> bool:
+    """Whether the list begins with what the run was given, and goes on with what was asked.
+
+    Where the conversation was written over since, it may begin with that; and where it was cleared or compacted since,
+    nobody knows with what it was prepared again.
+    """
+    lines = [Line(each.role, each.digest) for each in turn.messages]
+    kept = kept_upto(lines, began.given)
+    if kept is None:
+        present = load(tx, turn.place, limits)
+        if _ground(tx, present) != began.ground:
+            return True
+        kept = kept_upto(lines, mark_of(lines_of(present.messages)))
+    if kept is None:
+        return False
+    after = lines[kept:]
+    return not after or any(line.role == "user" for line in after)
 
 
 def _check_own(chat: Chat, conversation: Conversation | None) -> None:
@@ -182,10 +212,15 @@ def _cursor(
         run.id,
         agent_id,
         chat.generation,
-        Ground(loaded.fence, 0 if there is None else branches.compactions(tx, there.id)),
+        _ground(tx, loaded),
         mark_of(stored),
         mark_of(lines_of(loaded.messages)),
     )
+
+
+def _ground(tx: Transaction, loaded: LoadedConversation) -> Ground:
+    there = loaded.conversation
+    return Ground(loaded.fence, 0 if there is None else branches.compactions(tx, there.id))
 
 
 def _asked(tx: Transaction, chat: Chat, run: ChatRun, lines: list[str]) -> list[Message]:

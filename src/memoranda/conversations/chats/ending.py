@@ -37,14 +37,23 @@ _AMONG_RUNS: Final = {
 
 
 def become(
-    tx: Transaction, run: ChatRun, status: ChatRunStatus, *, reason: str | None = None, **more: Any
+    tx: Transaction,
+    run: ChatRun,
+    status: ChatRunStatus,
+    *,
+    reason: str | None = None,
+    by: str | None = None,
+    **more: Any,
 ) -> ChatRun:
-    """Let a held run stand so, here and among `runs`, and tell those who follow it. It ends with `finish`."""
+    """Let a held run stand so, here and among `runs`, and tell those who follow it, and `by` whom it was picked up.
+
+    It ends with `finish`.
+    """
     now = run.model_copy(update={"status": status, "reason": reason, "seen_at": tx.now, **more})
     store.set_status(tx, now)
     if _AMONG_RUNS[status] is not _AMONG_RUNS[run.status]:
         run_becomes(tx, run.id, _AMONG_RUNS[status], reason=reason)
-    last = recording.told_status(tx, run.id, status, reason)
+    last = recording.told_status(tx, run.id, status, reason, by=by)
     return now.model_copy(update={"last_event": last})
 
 

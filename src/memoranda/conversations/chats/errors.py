@@ -4,7 +4,7 @@ from uuid import UUID
 
 from memoranda.conversations.chats.models import Chat, ChatRun
 from memoranda.conversations.errors import OlderGeneration
-from memoranda.words.errors import Conflict, NotFound
+from memoranda.words.errors import Conflict, Invalid, NotFound
 
 
 class RunInProgress(Conflict):
@@ -147,6 +147,16 @@ def ended(run: ChatRun) -> RunEnded:
         run_id=str(run.id),
         status=run.status.value,
         answer_id=None if run.answer_id is None else str(run.answer_id),
+    )
+
+
+def history_left_out(place: int, length: int) -> Invalid:
+    """The refusal of a turn that would take from its agent what it knew before."""
+    return Invalid(
+        f"turns.{place}.messages is the whole list, and it leaves out what prepare gave: {length} messages that are stored, "
+        "and what was asked. Give the list of prepare's request with the answer behind it.",
+        field=f"turns.{place}.messages",
+        length=length,
     )
 
 

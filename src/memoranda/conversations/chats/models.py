@@ -113,13 +113,15 @@ class ShownMessage(ChatMessage):
 class Thread(_Value):
     """What is shown of a chat: the path to its active leaf, and the live run, if there is one.
 
-    `earlier` counts the messages of the path before these.
+    `earlier` counts the messages of the path before these. `last_run` is that of the message shown last: the one whose
+    answer it is, or the newest that was to answer it, and so why it has no answer.
     """
 
     chat: Chat
     messages: list[ShownMessage]
     earlier: int
     run: ChatRun | None
+    last_run: ChatRun | None
 
 
 class Sent(_Value):
@@ -159,7 +161,9 @@ class Prepared(_Value):
 class AgentTurn(_Value):
     """What is to be an agent's stored conversation once its run has answered: the list that was sent, with its answer.
 
-    Without an `agent_id` it is the chat's own agent's. `fence` is the one that `prepare` answered. With `expected_digest` it is saved only over that list.
+    It is all of the list, and not the new messages alone: what `prepare` gave, and what came after it. Without an
+    `agent_id` it is the chat's own agent's. `fence` is the one that `prepare` answered. With `expected_digest`, the
+    `loaded.digest` of `prepare`, it is saved only over that list.
     """
 
     agent_id: UUID | None = None

@@ -8,7 +8,7 @@ from memoranda.access.models import Principal
 from memoranda.conversations.chats import store, tree
 from memoranda.conversations.chats.errors import unknown_message
 from memoranda.conversations.chats.live import recording
-from memoranda.conversations.chats.models import Chat, ChatMessage, ShownMessage, Thread
+from memoranda.conversations.chats.models import Chat, ChatMessage, ChatRun, ShownMessage, Thread
 from memoranda.conversations.chats.seeing import seen_chat
 from memoranda.storage import Storage, Transaction
 from memoranda.words.quotes import Quotes
@@ -40,7 +40,15 @@ def thread_of(tx: Transaction, chat: Chat, before: UUID | None, most: int) -> Th
         messages=[_shown(each, versions) for each in store.messages(tx, shown)],
         earlier=len(earlier),
         run=store.live_run(tx, chat.id),
+        last_run=None if chat.active_leaf is None else _run_of(tx, places[chat.active_leaf]),
     )
+
+
+def _run_of(tx: Transaction, place: store.Place) -> ChatRun | None:
+    """The run that said it, or the newest that was to answer it."""
+    if place.run_id is not None:
+        return store.find_run(tx, place.run_id)
+    return store.last_run_of(tx, place.id)
 
 
 async def quoting(

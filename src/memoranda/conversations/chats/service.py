@@ -223,9 +223,15 @@ class Chats:
         self._told(who, None, "moved", conversations)
         return thread
 
-    async def pick_up(self, who: Principal, run_id: UUID) -> ChatRun:
-        """Begin with a run that waits to be picked up. Raises `Conflict` where somebody has, `RunEnded`, `NotFound`."""
-        return await self._change(who, run_id, answering.pick_up)
+    async def pick_up(
+        self, who: Principal, run_id: UUID, *, picked_up_by: str | None = None
+    ) -> ChatRun:
+        """Begin with a run that waits to be picked up. Raises `Conflict` where somebody has, `RunEnded`, `NotFound`.
+
+        Whoever says by whom is answered the same again, as long as the run is live: an answer may have been lost.
+        """
+        by = optional_text_input("picked_up_by", picked_up_by)
+        return await self._change(who, run_id, answering.pick_up, by)
 
     async def wait(self, who: Principal, run_id: UUID, reason: str) -> ChatRun:
         """Let a running run wait, for what `reason` says in at most 1,000 characters. Raises as `pick_up` does."""
@@ -257,14 +263,15 @@ class Chats:
     ) -> Answered:
         """End a run with what it answered, and save what its agents know by now: all of it or nothing.
 
-        Each of `turns` is the list that was sent to an agent's model, with its answer. One that was `stopped` is
-        kept as far as it went, and calls that had not begun are answered as not run. Raises `RunEnded`, `Conflict` for one that is
-        not running or not prepared, `LateSave` and `OlderGeneration` where the conversations were
-        cleared or reset since, `ConversationTooLarge`, `Invalid`, `NotFound`.
+        Each of `turns` is all of the list that was sent to an agent's model, with its answer; without any, agents are
+        told of the answer by the next run. One that was `stopped` is kept as far as it went, and calls that had not begun
+        are answered as not run. Raises `RunEnded`, `Conflict` for one that is not running or not prepared, `LateSave` and
+        `OlderGeneration` where the conversations were cleared or reset since, `ConversationTooLarge`, `Invalid` also for a
+        list that leaves out what `prepare` gave, `NotFound`.
         """
         _check(content)
         said = Said(content, turns, stopped)
-        done, saved = await self._write(who, answering.answer, run_id, said, self._limits.max_bytes)
+        done, saved = await self._write(who, answering.answer, run_id, said, self._limits)
         self._told(who, run_id, "saved", saved)
         return done
 

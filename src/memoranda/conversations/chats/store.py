@@ -120,7 +120,8 @@ RUN = select(*_RUN).where(r.id == bindparam("run"))
 HOLD_RUN = RUN.with_for_update()
 RUNS = select(*_RUN).where(r.chat_id == bindparam("chat")).order_by(r.revision)
 LIVE = select(*_RUN).where(r.chat_id == bindparam("chat"), r.ended_at.is_(None))
-FIRST_OF = select(*_RUN).where(r.message_id == bindparam("message")).order_by(r.revision).limit(1)
+OF_MESSAGE = select(*_RUN).where(r.message_id == bindparam("message")).limit(1)
+FIRST_OF, LAST_OF = OF_MESSAGE.order_by(r.revision), OF_MESSAGE.order_by(r.revision.desc())
 SET_STATUS = (
     update(chat_runs)
     .where(r.id == bindparam("run"))
@@ -321,6 +322,12 @@ def first_run_of(tx: Transaction, message_id: UUID) -> ChatRun:
     if row is None:  # it was made with the message
         raise AssertionError(f"the message {message_id} began no run")
     return _run(row)
+
+
+def last_run_of(tx: Transaction, message_id: UUID) -> ChatRun | None:
+    """The newest run that was to answer a message."""
+    row = tx.one(LAST_OF, message=message_id)
+    return None if row is None else _run(row)
 
 
 def set_status(tx: Transaction, run: ChatRun) -> None:

@@ -25,7 +25,6 @@ from memoranda.conversations.sessions.models import Session as Kept
 from memoranda.conversations.sessions.service import Sessions
 from memoranda.integrations.google_adk.states import joined, parted
 from memoranda.words.errors import NotFound
-from memoranda.words.given import checked
 
 MARK: Final = "memoranda:"
 """What a session's mark begins with, followed by the revision that it was read at."""
@@ -40,7 +39,6 @@ class MemorandaSessionService(BaseSessionService):
     their user.
     """
 
-    @checked
     def __init__(self, memoranda: Memoranda, who: Principal | None = None) -> None:
         self._who = who or memoranda.owner
         self._sessions = Sessions(

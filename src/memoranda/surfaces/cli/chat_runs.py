@@ -7,10 +7,10 @@ from uuid import UUID
 import typer
 
 from memoranda.surfaces.cli.documents import read_json
-from memoranda.surfaces.cli.options import Agent, Limit, id_of
+from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, listed, when
+from memoranda.surfaces.cli.tables import card, listed, page_answer, when
 from memoranda.surfaces.cli.verbs import verb
 from memoranda.words.errors import Invalid
 
@@ -24,6 +24,38 @@ RunId = Annotated[
     typer.Argument(metavar="RUN", parser=id_of("`memoranda chats show`"), help="The run's id."),
 ]
 Reason = Annotated[str, typer.Argument(metavar="REASON", help="Why, in a sentence.")]
+
+
+async def runs(
+    at: Session,
+    *,
+    status: Annotated[
+        str,
+        typer.Option(
+            "--status",
+            metavar="queued|running|waiting|stopping|completed|stopped|failed",
+            help="Those that stand so.",
+        ),
+    ] = "queued",
+    user: User = None,
+    agent: Agent = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Answer:
+    """List the runs of chats that stand so, the oldest first."""
+    from memoranda.conversations.chats.models import ChatRunStatus
+    from memoranda.words.inputs import choice_input
+
+    page = await at.memoranda.chats.live.page(
+        at.who,
+        status=choice_input("status", status, ChatRunStatus),
+        user_id=await at.user_id(user),
+        agent_id=await at.agent_id(agent),
+        limit=limit,
+        cursor=cursor,
+    )
+    rows = [(each.id, each.chat_id, each.reason, each.created_at) for each in page.items]
+    return page_answer(page, ("@run", "@chat", "~why", "when"), rows, "No run stands so.")
 
 
 async def run(at: Session, run_id: RunId) -> Answer:
@@ -41,9 +73,17 @@ async def run(at: Session, run_id: RunId) -> Answer:
     return Answer(found, lambda: [card(shown), *listed(("block", "~what"), rows, empty=empty)])
 
 
-async def pick_up(at: Session, run_id: RunId) -> Answer:
+async def pick_up(
+    at: Session,
+    run_id: RunId,
+    *,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="HOST", help="The host: asked again by it, it is answered."),
+    ] = None,
+) -> Answer:
     """Take a run that waits to be picked up, so that nobody else does."""
-    return _run(await at.memoranda.chats.pick_up(at.who, run_id))
+    return _run(await at.memoranda.chats.pick_up(at.who, run_id, picked_up_by=by))
 
 
 async def prepare(at: Session, run_id: RunId, *, agent: Agent = None) -> Answer:
@@ -75,7 +115,7 @@ async def answer(
         typer.Option(
             "--file",
             metavar="FILE",
-            help="A JSON object with content, and turns: the messages and fence of each agent; or -.",
+            help="A JSON object with content, and turns: each agent's whole list of messages, and fence; or -.",
         ),
     ] = None,
     stopped: Annotated[
@@ -87,9 +127,10 @@ async def answer(
 
     if (text is None) == (file is None):
         raise Invalid("Give the text of the answer, or --file with all of it.", field="text")
-    said = {} if file is None else _object(read_json(file, most=MOST_BYTES))
+    said = {"content": text} if file is None else _object(read_json(file, most=MOST_BYTES))
     turns = _of(AgentTurn, said.get("turns", []), "turns")
-    content: Any = said.get("content", text)
+    stopped = stopped or said.get("stopped") is True
+    content: Any = said["content"]
     return _answered(
         await at.memoranda.chats.answer(at.who, run_id, content, turns, stopped=stopped)
     )
@@ -145,6 +186,7 @@ async def events(
 
 def register(chats: typer.Typer) -> None:
     """Put the commands beside those for chats."""
+    verb(chats, "runs", reads=True)(runs)
     verb(chats, "run", reads=True)(run)
     verb(chats, "events", reads=True)(events)
     verb(chats, "pick-up")(pick_up)
@@ -160,6 +202,13 @@ def register(chats: typer.Typer) -> None:
 def _object(said: object) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise Invalid("This is no answer: write an object with content and turns.", field="file")
+    for name in said:
+        if name not in {"content", "turns", "stopped"}:
+            raise Invalid(f"{name}: There is no such field; leave it out.", field=name)
+    if "content" not in said:
+        raise Invalid("content: This is missing; it has to be there.", field="content")
+    if not isinstance(said.get("stopped", False), bool):
+        raise Invalid("stopped: This must be true or false.", field="stopped")
     return said
 
 

@@ -251,6 +251,7 @@ def _thread(thread: "Thread") -> "Iterable[Any]":
         "title": thread.chat.title,
         "revision": thread.chat.revision,
         "run": None if run is None else f"{run.id} is {run.status}",
+        "ended": _ended(thread),
     }
     yield card(head)
     rows = [
@@ -263,6 +264,15 @@ def _thread(thread: "Thread") -> "Iterable[Any]":
         for each in thread.messages
     ]
     yield from listed(("~message", "role", "version", ""), rows, empty="Nothing was said.")
+
+
+def _ended(thread: "Thread") -> str | None:
+    """Why what is shown last is no whole answer."""
+    run = thread.last_run
+    if run is None or run.status not in {"failed", "stopped"}:
+        return None
+    why = "" if run.reason is None else f": {run.reason}"
+    return f"the last run {run.status}{why}"
 
 
 def _plain(content: object) -> str:

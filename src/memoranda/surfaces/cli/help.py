@@ -8,6 +8,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 SHARED_PANEL: Final = "For every command"
 SHARED_LINE: Final = "For every command: --db URL, --organization ID, --json (memoranda --help)."
 
+SHARED: Final = frozenset({"--db", "--organization", "--json"})
+
 
 class _Plain:
     """What both kinds of pages do; the root alone shows the shared options one by one."""
@@ -63,6 +65,16 @@ class PlainCommand(_Plain, TyperCommand):
 
 class PlainGroup(_Plain, TyperGroup):
     """A group of commands with one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments for its command; one of the shared options, ahead of that, is told where it belongs."""
+        option = args[0].partition("=")[0] if args else ""
+        if option in SHARED and not any(option in each.opts for each in self.params):
+            ctx.fail(
+                f"{option} stands behind the command, or right behind memoranda: "
+                f"{ctx.command_path} COMMAND {option} …"
+            )
+        return super().parse_args(ctx, args)
 
 
 class PlainRoot(PlainGroup):

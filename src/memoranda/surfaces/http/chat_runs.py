@@ -1,7 +1,7 @@
 """Routes for the runs of chats: what their hosts do, and what is told of them as it happens."""
 
 from collections.abc import AsyncGenerator
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request
@@ -19,7 +19,13 @@ from memoranda.conversations.chats.live.models import (
     RunEvents,
     RunSnapshot,
 )
-from memoranda.conversations.chats.models import AgentTurn, Answered, ChatRun, Prepared
+from memoranda.conversations.chats.models import (
+    AgentTurn,
+    Answered,
+    ChatRun,
+    ChatRunStatus,
+    Prepared,
+)
 from memoranda.conversations.errors import (
     ConversationLoadFailed,
     ConversationTooLarge,
@@ -30,10 +36,11 @@ from memoranda.conversations.models import Content
 from memoranda.surfaces.http.conversations import MessageToKeep, kept
 from memoranda.surfaces.http.credentials import Caller
 from memoranda.surfaces.http.operation import Operation, holds, log_defect, raises
-from memoranda.surfaces.http.pages import LARGEST, Body, Flag, Number
+from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Flag, Number
 from memoranda.surfaces.http.product import Product
 from memoranda.surfaces.http.streams import RETRY_MS, EventStream, still_in
 from memoranda.words.errors import Conflict, MemorandaError, NotFound, OverLimit, ReadOnly
+from memoranda.words.page import Page
 
 routes = APIRouter(prefix="/v1/chat-runs", tags=["chats"], route_class=Operation)
 
@@ -42,6 +49,9 @@ class AgentToPrepare(Body):
     """The agent of the run that is to begin; none where the run has one without a name."""
 
     agent_id: UUID | None = None
+
+
+NO_AGENT_NAMED: Final = AgentToPrepare()
 
 
 class WhyItWaits(Body):
@@ -57,7 +67,10 @@ class WhyItFailed(Body):
 
 
 class TurnToKeep(Body):
-    """What an agent's conversation is to be: the list that was sent, with its answer, at the `fence` it was prepared at."""
+    """What an agent's conversation is to be: all of the list that was sent, with its answer, at the `fence` it was prepared at.
+
+    With `expected_digest`, the `digest` of what was loaded, it is saved only over that list.
+    """
 
     agent_id: UUID | None = None
     messages: list[MessageToKeep]
@@ -83,6 +96,23 @@ class EventsToTell(Body):
     after: Number | None = Field(default=None, ge=0, le=LARGEST)
 
 
+@routes.get("")
+async def list_chat_runs(
+    who: Caller,
+    product: Product,
+    *,
+    status: ChatRunStatus = ChatRunStatus.QUEUED,
+    user_id: UUID | None = None,
+    agent_id: UUID | None = None,
+    cursor: Cursor = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
+) -> Page[ChatRun]:
+    """List the runs of chats that stand so, the oldest first: those that wait to be picked up, where no status is named."""
+    return await product.chats.live.page(
+        who, status=status, user_id=user_id, agent_id=agent_id, limit=limit, cursor=cursor
+    )
+
+
 @routes.get("/{run_id}")
 async def get_chat_run(run_id: UUID, who: Caller, product: Product) -> ChatRun:
     """Get a run of a chat."""
@@ -91,9 +121,17 @@ async def get_chat_run(run_id: UUID, who: Caller, product: Product) -> ChatRun:
 
 @routes.post("/{run_id}/pick-up")
 @raises(Conflict, RunEnded, OlderGeneration, ReadOnly)
-async def pick_up_chat_run(run_id: UUID, who: Caller, product: Product) -> ChatRun:
+async def pick_up_chat_run(
+    run_id: UUID,
+    who: Caller,
+    product: Product,
+    picked_up_by: Annotated[
+        str | None,
+        Query(description="What the host calls itself: asked again by the same, it is answered."),
+    ] = None,
+) -> ChatRun:
     """Take a run that waits to be picked up, so that nobody else does."""
-    return await product.chats.pick_up(who, run_id)
+    return await product.chats.pick_up(who, run_id, picked_up_by=picked_up_by)
 
 
 @routes.post("/{run_id}/prepare")
@@ -102,7 +140,7 @@ async def pick_up_chat_run(run_id: UUID, who: Caller, product: Product) -> ChatR
     *(ConversationTooLarge, ReadOnly),
 )
 async def prepare_agent(
-    run_id: UUID, body: AgentToPrepare, who: Caller, product: Product
+    run_id: UUID, who: Caller, product: Product, body: AgentToPrepare = NO_AGENT_NAMED
 ) -> Prepared:
     """Get what an agent of the run begins from: its conversation, what it is asked, and the notes for it."""
     return await product.chats.prepare(who, run_id, body.agent_id)

@@ -94,9 +94,10 @@ def record(tx: Transaction, cursor: Cursor) -> None:
     )
 
 
-def is_recorded(tx: Transaction, run_id: UUID, agent_id: UUID | None) -> bool:
-    """Whether the run began with this agent."""
-    return tx.one(CURSOR, runs=[run_id], agent=agent_id or NO_AGENT) is not None
+def cursor(tx: Transaction, run_id: UUID, agent_id: UUID | None) -> Cursor | None:
+    """Where the run began with this agent, if it did."""
+    row = tx.one(CURSOR, runs=[run_id], agent=agent_id or NO_AGENT)
+    return None if row is None else _cursor(row)
 
 
 def cursors(tx: Transaction, run_ids: Sequence[UUID]) -> list[Cursor]:

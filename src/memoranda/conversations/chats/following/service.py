@@ -1,14 +1,15 @@
 """The verbs of a run that goes on: tell of it, look at it, follow it, stop it, and end what nobody finishes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import timedelta
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-from memoranda.access.models import Principal
-from memoranda.access.roles import Permission, organization_for
+from memoranda.access.models import Principal, Role
+from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.conversations.chats.following import changing, reading
+from memoranda.conversations.chats.following import store as listing
 from memoranda.conversations.chats.following.ears import Ears
 from memoranda.conversations.chats.live import store
 from memoranda.conversations.chats.live.models import (
@@ -21,12 +22,14 @@ from memoranda.conversations.chats.live.models import (
 )
 from memoranda.conversations.chats.live.patience import Patience
 from memoranda.conversations.chats.live.telling import told
-from memoranda.conversations.chats.models import ChatRun
+from memoranda.conversations.chats.models import ChatRun, ChatRunStatus
 from memoranda.conversations.listeners import Woken, nobody
 from memoranda.storage import Storage, Transaction
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Invalid
 from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
+from memoranda.words.page import Page, cut_page
 
 MOST_LISTED: Final = 1_000
 AT_ONCE: Final = 200
@@ -34,6 +37,7 @@ AT_ONCE: Final = 200
 KEPT_FOR: Final = timedelta(days=1)
 """How long the events of a run that ended can be asked for one by one; its state stays."""
 PRUNED_AT_ONCE: Final = 1_000
+_LISTING: Final = "chat runs"
 
 Told: TypeAlias = RunSnapshot | RunEvent | RunEnd | None
 """What somebody who follows a run is told; None is that nothing happened for a while."""
@@ -71,7 +75,7 @@ class LiveRuns:
         self,
         who: Principal,
         run_id: UUID,
-        events: Sequence[NewEvent] = (),
+        events: Sequence[NewEvent | Mapping[str, Any]] = (),
         *,
         after: int | None = None,
     ) -> Heard:
@@ -90,6 +94,38 @@ class LiveRuns:
         )
         self._ears.wake(run_id)
         return heard
+
+    async def page(
+        self,
+        who: Principal,
+        *,
+        status: ChatRunStatus = ChatRunStatus.QUEUED,
+        user_id: UUID | None = None,
+        agent_id: UUID | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[ChatRun]:
+        """The runs that stand so, of the chats of the user and agent named (all that the caller sees, without), the oldest first.
+
+        Those that wait to be picked up, where no `status` is named. `limit` is 1 to 1,000. Raises `Invalid` for a
+        cursor that is not this list's.
+        """
+        organization = organization_for(who, Permission.READ_CONVERSATIONS)
+        check_count("limit", limit, most=MOST_LISTED)
+        after = read_cursor(_LISTING, cursor)
+        subject = subject_of(who, agent_id, user_id)
+        if who.role is Role.AGENT and subject.user_id is None:
+            return Page(items=[], next_cursor=None)  # every chat is a user's, and it acts for none
+        found = await self._storage.read(
+            organization,
+            listing.page,
+            status,
+            user_id=subject.user_id,
+            agent_id=subject.agent_id,
+            after=after,
+            most=limit + 1,
+        )
+        return cut_page(_LISTING, found, limit)
 
     async def snapshot(self, who: Principal, run_id: UUID) -> RunSnapshot:
         """What the run came to by now, to go on from with the events after its `sequence`. Raises `NotFound`."""

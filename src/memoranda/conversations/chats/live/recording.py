@@ -1,6 +1,6 @@
 """What the product itself tells of a run, within the transaction that makes it so."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from memoranda.conversations.chats.live import store
@@ -11,6 +11,9 @@ from memoranda.conversations.chats.models import ChatMessage, ChatRunStatus
 from memoranda.storage import Transaction
 from memoranda.storage.signals import CHAT_RUNS, signal
 
+QUEUED: Final = 1
+"""The number of the event that a run waits; the next one is that it was picked up, or has ended."""
+
 
 def begun(tx: Transaction, run_id: UUID) -> int:
     """Tell that the run waits to be picked up, and let a worker watch over it from now on; the event's number."""
@@ -20,16 +23,30 @@ def begun(tx: Transaction, run_id: UUID) -> int:
 
 
 def told_status(
-    tx: Transaction, run_id: UUID, status: ChatRunStatus, reason: str | None = None
+    tx: Transaction,
+    run_id: UUID,
+    status: ChatRunStatus,
+    reason: str | None = None,
+    *,
+    by: str | None = None,
 ) -> int:
     """Tell how the run stands by now, and why; after its end, nothing more is told. The event's number.
 
     The state of a run that ended is folded for good, so that it outlives its events.
     """
-    there = _told(tx, run_id, RunEventType.STATUS, {"status": status, "reason": reason})
+    named = {} if by is None else {"picked_up_by": by}
+    data = {"status": status, "reason": reason, **named}
+    there = _told(tx, run_id, RunEventType.STATUS, data)
     if not status.live:
         store.fold(tx, run_id, there)
     return there.last
+
+
+def picked_up_by(tx: Transaction, run_id: UUID) -> str | None:
+    """What the host of a live run that was picked up calls itself, if it said so."""
+    (event,) = store.after(tx, run_id, QUEUED, 1)
+    named: str | None = event.data.get("picked_up_by")
+    return named
 
 
 def told_message(tx: Transaction, run_id: UUID, message: ChatMessage) -> None:
@@ -39,7 +56,7 @@ def told_message(tx: Transaction, run_id: UUID, message: ChatMessage) -> None:
 
 def state_of(tx: Transaction, run_id: UUID) -> RunState:
     """What the run's events came to so far."""
-    return store.state_of(tx, run_id, head(tx, run_id))
+    return store.state_of(tx, run_id, _head(tx, run_id))
 
 
 def started_calls_of(tx: Transaction, run_id: UUID) -> frozenset[str]:
@@ -48,10 +65,10 @@ def started_calls_of(tx: Transaction, run_id: UUID) -> frozenset[str]:
 
 
 def _told(tx: Transaction, run_id: UUID, type: RunEventType, data: dict[str, Any]) -> store.Head:
-    return store.append(tx, run_id, head(tx, run_id), [new_row(type, data)])
+    return store.append(tx, run_id, _head(tx, run_id), [new_row(type, data)])
 
 
-def head(tx: Transaction, run_id: UUID) -> store.Head:
+def _head(tx: Transaction, run_id: UUID) -> store.Head:
     there = store.head(tx, run_id)
     if there is None:  # whoever tells something of a run holds it
         raise AssertionError(f"there is no run {run_id} to tell of")
