@@ -103,7 +103,10 @@ def test_every_group_that_does_nothing_by_itself_shows_its_help_and_ends_alike()
         assert (ended.exit_code, "Usage:" in ended.output) == (2, True), name
 
 
-def test_a_question_may_stand_without_an_option(local: Cli) -> None:
+def test_a_question_may_stand_without_an_option(
+    local: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_SOURCE_TIMEOUT_S", "30")
     local.json("remember", "Tea is at four.")
     asked = [("brief", "tea"), ("brief", "-q", "tea"), ("brief", "--query", "tea")]
     assert len({local.json(*words)["digest"] for words in asked}) == 1

@@ -177,7 +177,8 @@ async def test_a_refusal_is_a_result_that_says_what_to_do(connect: Connect) -> N
         unknown = await refused(client, "rememberr", content="Tea.")
         assert unknown["code"] == "unknown_tool"
         assert "rememberr" not in unknown["message"]
-        assert "remember, recall" in unknown["message"]
+        assert "recall, list" in unknown["message"]
+    assert "remember" not in unknown["message"]  # it is not offered to one who reads alone
         assert unknown["details"]["tools"][:2] == ["remember", "recall"]
 
 
