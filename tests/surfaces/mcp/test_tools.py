@@ -178,8 +178,8 @@ async def test_a_refusal_is_a_result_that_says_what_to_do(connect: Connect) -> N
         assert unknown["code"] == "unknown_tool"
         assert "rememberr" not in unknown["message"]
         assert "recall, list" in unknown["message"]
-    assert "remember" not in unknown["message"]  # it is not offered to one who reads alone
-        assert unknown["details"]["tools"][:2] == ["remember", "recall"]
+        assert "remember" not in unknown["message"]  # a reader is not offered it
+        assert unknown["details"]["tools"][:2] == ["recall", "list"]
 
 
 async def test_an_agent_is_offered_what_its_policy_allows_and_asks_for_the_rest(
