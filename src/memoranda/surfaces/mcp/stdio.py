@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memoranda.surfaces.mcp.door import Context
     from memoranda.tools.models import ToolOffer
 
-KEY_PATIENCE_S: Final = 3.0
+KEY_PATIENCE_S: Final = 10.0
 """How long a list of tools waits for the database, which alone knows what a key may call."""
 
 CATALOG: Final = "memoranda.surfaces.mcp.catalog"
