@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.network import refuse_outside
 from tests.postgres import Postgres, in_memory, run_postgres
@@ -21,7 +21,13 @@ BACKENDS = ("sqlite", "postgres")
 sys.addaudithook(refuse_outside)
 
 # A busy machine is no failure, and a failure has to be the same one on every machine.
-settings.register_profile("memoranda", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile(
+    "memoranda",
+    deadline=None,
+    print_blob=True,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("memoranda")
 
