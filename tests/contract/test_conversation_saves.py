@@ -372,7 +372,9 @@ async def test_whatever_a_listener_raises_the_change_is_answered_and_the_others_
     assert [each.action for each in told] == ["saved", "cleared"]
 
 
-async def test_a_listener_that_would_have_to_be_awaited_is_refused(talks: Conversations) -> None:
+async def test_a_listener_that_would_have_to_be_awaited_or_can_not_be_called_is_refused(
+    talks: Conversations,
+) -> None:
     class Waits:
         async def __call__(self, _: ConversationChange) -> None:
             """Never called."""
@@ -380,7 +382,7 @@ async def test_a_listener_that_would_have_to_be_awaited_is_refused(talks: Conver
     async def waits(_: ConversationChange) -> None:
         """Never called."""
 
-    refused: list[Any] = [waits, Waits(), Waits().__call__, partial(waits)]
+    refused: list[Any] = [waits, Waits(), Waits().__call__, partial(waits), None, 5]
     for each in refused:
         with pytest.raises(Invalid) as error:
             talks.listen(each)

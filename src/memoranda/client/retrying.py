@@ -46,7 +46,7 @@ class Retries:
         if failure.wait_s is not None:
             return failure.wait_s if failure.wait_s <= self.longest_wait_s else None
         full = min(self.first_wait_s * 2.0 ** (tried - 1), self.longest_wait_s)
-        return full * random.uniform(0.5, 1)  # noqa: S311 - so that clients do not come back together
+        return full * random.uniform(0.5, 1)  # noqa: S311 - it spreads clients out, and may be guessed
 
 
 PATIENT: Final = Retries(tries=8)

@@ -55,18 +55,15 @@ def _fine(value: object, levels: int) -> bool:
 
     Where it is not plain to see, it says no.
     """
-    kind = type(value)
-    if kind is str:
-        return _fine_text(value)  # type: ignore[arg-type]  # it is one
-    if kind is dict:
-        parts: dict[object, object] = value  # type: ignore[assignment]  # it is one
+    if type(value) is str:
+        return _fine_text(value)
+    if type(value) is dict:
         return levels > 0 and all(
             type(key) is str and _fine_text(key) and _fine(part, levels - 1)
-            for key, part in parts.items()
+            for key, part in value.items()
         )
-    if kind is list:
-        some: list[object] = value  # type: ignore[assignment]  # it is one
-        return levels > 0 and all(_fine(part, levels - 1) for part in some)
+    if type(value) is list:
+        return levels > 0 and all(_fine(part, levels - 1) for part in value)
     return _plain(value)
 
 

@@ -17,3 +17,6 @@ class ConversationLimits:
     max_bytes: int = MAX_BYTES
     result_chars: int = RESULT_CHARS
     seed_bytes: int = SEED_BYTES
+
+
+LIMITS: Final = ConversationLimits()

@@ -32,10 +32,11 @@ class Listeners:
     def add(self, listener: Listener) -> Callable[[], None]:
         """Listen from now on; the answer is what ends it, and may be called again.
 
-        Raises `Invalid` for what would have to be awaited: nobody would hear anything.
+        Raises `Invalid` for what can't be called or would have to be awaited: nobody would hear anything.
         """
-        called = getattr(listener, "__call__", None)  # noqa: B004 - an object may be called as a coroutine is
-        if any(map(iscoroutinefunction, (listener, called))):
+        # An object is called as its class says, which may be as a coroutine.
+        ways = (listener, type(listener).__call__)
+        if not callable(listener) or any(map(iscoroutinefunction, ways)):
             raise Invalid(
                 "A listener is a plain function: let it start a task for what takes its time.",
                 field="listener",

@@ -14,7 +14,7 @@ from memoranda.conversations import places, reading, store, writing
 from memoranda.conversations.branches.service import Branches
 from memoranda.conversations.compaction.service import Compactions
 from memoranda.conversations.errors import not_seen
-from memoranda.conversations.limits import ConversationLimits
+from memoranda.conversations.limits import LIMITS, ConversationLimits
 from memoranda.conversations.listeners import Listener, Listeners
 from memoranda.conversations.loading import loaded
 from memoranda.conversations.models import (
@@ -67,7 +67,7 @@ class Conversations:
         self,
         storage: Storage,
         *,
-        limits: ConversationLimits = ConversationLimits(),  # noqa: B008 - a frozen value
+        limits: ConversationLimits = LIMITS,
         listeners: Listeners | None = None,
         resets: Resets | None = None,
         compactions: Compactions | None = None,
@@ -111,19 +111,21 @@ class Conversations:
         subject = subject_of(who, agent_id, user_id)
         workflow_id = optional_text_input("workflow_id", workflow_id)
         check_count("generation", generation, most=LAST_GENERATION)
-        key = None
-        if workflow_id is not None:
+        made: Conversation | Taken
+        if workflow_id is None:
+            made = await self._write(subject, writing.begin_unnamed, subject, generation)
+        else:
             key = ConversationKey(
                 workflow_id=workflow_id, generation=generation, agent_id=subject.agent_id
             )
-        made = await self._write(subject, writing.begin, key, subject, generation)
+            made = await self._write(subject, writing.begin, key, subject)
         if not isinstance(made, Taken):
             self._listeners.tell(organization, "created", made)
             return made
         details = {"conversation_id": str(made.by.id)} if _sees(who, made.by) else {}
         raise Conflict(
             "This workflow's generation has a conversation with this agent already: "
-            "append to it, or begin another generation.",
+            "append to it, or reset the workflow to begin the next generation.",
             **details,
         )
 

@@ -136,18 +136,20 @@ def fence_of(tx: Transaction, key: ConversationKey) -> int:
     return generations.fence(tx, key)
 
 
-def begin(
-    tx: Transaction, key: ConversationKey | None, subject: ContextSubject, generation: int
-) -> Conversation | Taken:
+def begin(tx: Transaction, key: ConversationKey, subject: ContextSubject) -> Conversation | Taken:
     """Make an empty conversation, unless another one has that key already."""
-    if key is None:
-        made = create(tx, _blank(tx, None, subject, generation))
-    else:
-        generations.lock(tx, key.workflow_id)
-        taken = rows.hold_key(tx, key)
-        if taken is not None:
-            return Taken(taken.conversation)
-        made = _make(tx, key, subject).conversation
+    generations.lock(tx, key.workflow_id)
+    taken = rows.hold_key(tx, key)
+    if taken is not None:
+        return Taken(taken.conversation)
+    made = _make(tx, key, subject).conversation
+    rows.changed(tx, made, "created")
+    return made
+
+
+def begin_unnamed(tx: Transaction, subject: ContextSubject, generation: int) -> Conversation:
+    """Make an empty conversation of no workflow."""
+    made = create(tx, _blank(tx, None, subject, generation))
     rows.changed(tx, made, "created")
     return made
 

@@ -13,7 +13,7 @@ from memoranda.conversations.models import Conversation, ConversationKey, Stored
 from memoranda.conversations.replacing import Target
 from memoranda.conversations.rows import store as rows
 from memoranda.conversations.rows.store import Written
-from memoranda.conversations.writing import Expected, Place, Taken
+from memoranda.conversations.writing import Expected, Place
 from memoranda.storage import Transaction
 from memoranda.words.errors import Conflict, Gone, NotFound
 
@@ -74,9 +74,7 @@ def branch_off(
     subject = place.subject.model_copy(
         update={"user_id": there.user_id, "agent_id": there.agent_id}
     )
-    made = writing.begin(tx, None, subject, key.generation)
-    if isinstance(made, Taken):
-        raise AssertionError("a conversation without a key is never taken")  # noqa: TRY004 - no caller's mistake
+    made = writing.begin_unnamed(tx, subject, key.generation)
     begun = store.before(tx, there.id, turns[turn - 1])
     if begun:
         at = Place(None, made.id, subject, place.seen)

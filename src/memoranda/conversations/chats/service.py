@@ -26,7 +26,7 @@ from memoranda.conversations.chats.removing import Quoted
 from memoranda.conversations.chats.seeing import seen_chat, seen_run
 from memoranda.conversations.chats.sending import Seen
 from memoranda.conversations.content import check_content, written
-from memoranda.conversations.limits import ConversationLimits
+from memoranda.conversations.limits import LIMITS, ConversationLimits
 from memoranda.conversations.listeners import Listeners
 from memoranda.conversations.models import (
     LAST_GENERATION,
@@ -70,7 +70,7 @@ class Chats:
         self,
         storage: Storage,
         *,
-        limits: ConversationLimits = ConversationLimits(),  # noqa: B008 - a frozen value
+        limits: ConversationLimits = LIMITS,
         listeners: Listeners | None = None,
         quoted: Quoted = _nothing_quoted,
         live: LiveRuns | None = None,

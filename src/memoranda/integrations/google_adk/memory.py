@@ -67,7 +67,7 @@ class MemorandaMemoryService(BaseMemoryService):
         user_id: str,
         events: Sequence[Event],
         session_id: str | None = None,
-        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - ADK's signature; no key of it is defined
+        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - ADK passes it by name, and defines no key of it
     ) -> None:
         """Add what these events said to what is kept of the session; one that is there already is left."""
         user = await self._made(user_id)

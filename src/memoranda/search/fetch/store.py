@@ -95,13 +95,12 @@ def everywhere(
     likely = shortlist(held, counts, totals.passages, limits)
     postings: _Postings = {document: {} for document in likely}
     others: _Postings = {each.bytes: {} for each in also if each.bytes not in postings}
-    if not whole and others:
+    if whole:
+        postings |= others
+    add_rows(held.items(), postings)
+    if not whole:
         add_rows(_held_by(tx, collection, asked.full, others), others)
-        add_rows(held.items(), postings)
         postings |= others
-    else:
-        postings |= others
-        add_rows(held.items(), postings)
     names = [name for name in query.names if name in counts]
     add_rows(_held_by(tx, collection, [*asked.within, *names], postings), postings)
     candidates, _ = _candidates(tx, collection, postings)

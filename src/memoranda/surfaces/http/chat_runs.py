@@ -120,7 +120,7 @@ async def get_chat_run(run_id: UUID, who: Caller, product: Product) -> ChatRun:
 
 
 @routes.post("/{run_id}/pick-up")
-@raises(Conflict, RunEnded, OlderGeneration, ReadOnly)
+@raises(Conflict, RunEnded, OlderGeneration, OverLimit, ReadOnly)
 async def pick_up_chat_run(
     run_id: UUID,
     who: Caller,

@@ -20,7 +20,7 @@ from memoranda.conversations.chats.live.models import (
     RunEvents,
     RunSnapshot,
 )
-from memoranda.conversations.chats.live.patience import Patience
+from memoranda.conversations.chats.live.patience import PATIENCE, Patience
 from memoranda.conversations.chats.live.telling import told
 from memoranda.conversations.chats.models import ChatRun, ChatRunStatus
 from memoranda.conversations.listeners import Woken, nobody
@@ -57,7 +57,7 @@ class LiveRuns:
         storage: Storage,
         changed: Woken = nobody,
         *,
-        patience: Patience = Patience(),  # noqa: B008 - a frozen value
+        patience: Patience = PATIENCE,
         ears: Ears | None = None,
         pause: timedelta = timedelta(seconds=15),
     ) -> None:

@@ -21,6 +21,9 @@ class Patience(NamedTuple):
     stopping: timedelta = timedelta(minutes=1)
 
 
+PATIENCE: Final = Patience()
+
+
 class Standing(NamedTuple):
     """What is known of a live run: its status, and since when it stands as it does.
 
