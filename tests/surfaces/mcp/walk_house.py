@@ -277,15 +277,13 @@ async def _tell(memoranda: Memoranda, house: House, alone: Caller | None) -> Non
     }
     for name in ("shared", f"only-{house.name}"):
         await memoranda.briefs.publish(owner, name, policy)
-    for generation, user in enumerate(house.people, start=1):
+    for user in house.people:
         of = {"user_id": house.people[user], "agent_id": house.agents["scout"]}
         if alone is None or has_run(alone, user):
             run = await memoranda.runs.create(owner, input=house.text(f"run{user}"), **of)
             house.others[f"run {user}"] = run.id
         if alone is None or takes_part(alone, user):
-            talk = await memoranda.conversations.create(
-                owner, workflow_id=FLOW, generation=generation, **of
-            )
+            talk = await memoranda.conversations.create(owner, workflow_id=f"{FLOW} of {user}", **of)
             said = Message(role="user", content=house.text(f"said{user}"))
             await memoranda.conversations.append(owner, talk.id, [said])
             house.others[f"conversation {user}"] = talk.id
