@@ -27,7 +27,6 @@ from memoranda.conversations.service import Conversations
 from memoranda.conversing import chats_of, clear_user, conversations_of
 from memoranda.files.proposals.service import FileProposals
 from memoranda.files.service import Files
-from memoranda.graphs.holders.store import remove_user as clear_graphs
 from memoranda.graphs.service import Graphs
 from memoranda.instructions import store as told
 from memoranda.instructions.meter import LoadMeter
@@ -36,6 +35,7 @@ from memoranda.jobs.bell import Bell
 from memoranda.jobs.nightly import Step
 from memoranda.jobs.shift import Kinds, make_worker
 from memoranda.jobs.worker import Worker, at_work
+from memoranda.kept.service import Kept, kept_of
 from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.models import COLLECTION as KNOWN
 from memoranda.knowledge.service import Knowledge
@@ -110,6 +110,7 @@ class Memoranda:
     instructions: Instructions
     load_meter: LoadMeter
     graphs: Graphs
+    kept: Kept
     tools: Tools
     inbox: Inbox
     worker: Worker
@@ -177,7 +178,7 @@ class Memoranda:
             storage, ways, wake, vectors, resolver=state, estimator=ground.estimator
         )
         conversations, chats, dossier = ground.conversations, ground.chats, Dossier(storage)
-        finders = dossier.quoting, files.quoting, chats.quoting
+        finders = dossier.quoting, files.quoting, chats.quoting, ground.kept.quoting
         quoted = Elsewhere(_clear_memories, _clear_user, *finders)
         removal = _removal(storage, ways, conversations, ground.events, vectors, elsewhere=quoted)
         knowledge = _knowledge(ground)
@@ -224,6 +225,7 @@ class Memoranda:
             instructions=instructions,
             load_meter=meter,
             graphs=ground.graphs,
+            kept=ground.kept,
             tools=tools,
             inbox=Inbox(proposals, tools.approvals, changes),
             worker=make_worker(storage, settings, kinds, nights, bell),
@@ -253,6 +255,7 @@ class _Ground:
         self.conversations = conversations_of(storage, self.ways, heard, settings)
         self.chats = chats_of(storage, heard, self.wake, settings, self.events.closed)
         self.graphs = Graphs.of(storage, self.embedders, settings.embedder_timeout_s)
+        self.kept = kept_of(storage, self.graphs, self.conversations)
 
 
 def _knowledge(ground: _Ground) -> Knowledge:
@@ -339,7 +342,6 @@ def _clear_user(tx: Transaction, user_id: UUID) -> None:
     blocks.clear_user(tx, user_id)
     told.clear_user(tx, user_id)
     dossiers.remove_section(tx, user_id)
-    clear_graphs(tx, user_id)
 
 
 def _declared(settings: Settings) -> HostState | None:

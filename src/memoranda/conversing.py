@@ -21,6 +21,7 @@ from memoranda.conversations.resets.service import Resets
 from memoranda.conversations.service import Conversations
 from memoranda.conversations.sessions import store as sessions
 from memoranda.conversations.writing import purge_user
+from memoranda.graphs.holders.store import remove_user as clear_graphs
 from memoranda.memories.candidate import Author
 from memoranda.memories.removal.clearing import store as clearing
 from memoranda.memories.ways import Ways
@@ -85,11 +86,12 @@ def _limits(settings: Settings) -> ConversationLimits:
 
 
 def clear_user(tx: Transaction, user_id: UUID) -> None:
-    """Delete all that was said with a user, also what frameworks keep of it in a form of their own."""
+    """Delete all that was said with a user, also what frameworks and graphs keep of it in a form of their own."""
     forget_user(tx, user_id)  # first, since a chat is held before conversations are
     purge_user(tx, user_id)
     histories.clear_user(tx, user_id)
     sessions.clear_user(tx, user_id)
+    clear_graphs(tx, user_id)
 
 
 def _spaces(ways: Ways) -> Spaces:

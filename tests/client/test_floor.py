@@ -5,6 +5,7 @@ import sys
 
 NOT_NEEDED = (
     *("memoranda.app", "memoranda.settings", "memoranda.storage", "memoranda.surfaces"),
+    *("memoranda.conversations.wire.anthropic", "memoranda.conversations.wire.streams"),
     *("alembic", "fastapi", "numpy", "psycopg", "sqlalchemy", "sqlite3", "starlette", "uvicorn"),
 )
 

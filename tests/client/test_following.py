@@ -118,7 +118,8 @@ class Restarting:
             self.away -= 1
             raise httpx.ConnectError("refused", request=request)
         told = "id: 7\n\n" if len(self.asked) == 1 else "id: 8\n\nevent: end\ndata: x\n\n"
-        return httpx.Response(200, content=f"retry: 100\n\n{told}".encode())
+        kind = {"Content-Type": "text/event-stream; charset=utf-8"}
+        return httpx.Response(200, headers=kind, content=f"retry: 100\n\n{told}".encode())
 
 
 CALL = Call("GET", "/v1/events", str)

@@ -17,7 +17,7 @@ from memoranda.storage.tables import METADATA
 
 PICTURED: Final = (
     *("chats", "chat_messages", "chat_runs", "chat_run_cursors", "chat_branch_snapshots"),
-    *("chat_notes", "chat_run_events", "runs"),
+    *("chat_notes", "chat_feedback", "chat_run_events", "chat_run_states", "runs"),
     *("conversations", "conversation_messages", "conversation_archive", "conversation_compactions"),
     *("workflow_generations", "conversation_fences", "events"),
 )
@@ -104,6 +104,8 @@ class ChatModel:
     notes: Notes = field(default_factory=Notes)
     sent: dict[str, UUID] = field(default_factory=dict)
     """The message of each client's id."""
+    feedback: dict[UUID, str] = field(default_factory=dict)
+    """What is thought of each answer."""
     touched: dict[UUID, int] = field(default_factory=dict)
     """How often each agent's conversation was compacted or cleared, which no move goes back behind."""
     began: dict[UUID, dict[UUID, int]] = field(default_factory=dict)
@@ -125,11 +127,14 @@ class ChatModel:
         """The runs whose answers are shown."""
         return [node.run_id for node in self.shown if node.run_id]
 
-    @property
-    def untold(self) -> list[Node]:
-        """What no agent was told yet: all behind the last answer of which something was saved."""
+    def untold(self, agent_id: UUID) -> list[Node]:
+        """What the agent was not told yet: all behind the last answer of which something was saved for it."""
         shown = self.shown
-        told = [at for at, node in enumerate(shown) if node.run_id and self.saved.get(node.run_id)]
+        told = [
+            at
+            for at, node in enumerate(shown)
+            if node.run_id and agent_id in self.saved.get(node.run_id, {})
+        ]
         return shown[max(told, default=-1) + 1 :]
 
     def versions(self, node: Node) -> list[UUID]:
@@ -176,7 +181,7 @@ class ChatModel:
     def forget(self) -> None:
         """Everything was cleared away."""
         self.nodes, self.leaf, self.live, self.saved, self.sent = {}, None, None, {}, {}
-        self.notes, self.touched, self.began = Notes(), {}, {}
+        self.notes, self.touched, self.began, self.feedback = Notes(), {}, {}, {}
 
 
 def texts(messages: Sequence[Message]) -> list[Any]:

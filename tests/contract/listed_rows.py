@@ -19,6 +19,9 @@ from memoranda.storage.dialects.sqlite import SqliteBackend
 from memoranda.storage.statements import Prepared, Statement, Statements
 from memoranda.storage.tables import (
     agents,
+    chat_messages,
+    chat_runs,
+    chats,
     conversations,
     knowledge_sources,
     memories,
@@ -90,6 +93,7 @@ async def fill(storage: Storage, each: int) -> Full:
 
 def _add(tx: Transaction, full: Full, each: int) -> None:
     stranger, other = new_id(), new_id()
+    rooms: Chats = {}
     named = {"name": "x", "created_at": tx.now}
     tx.run_many(insert(users), [{"id": user, **named} for user in (full.user, stranger)])
     rows = [{"id": agent, "slug": agent.hex, **named} for agent in (full.agent, other)]
@@ -101,6 +105,7 @@ def _add(tx: Transaction, full: Full, each: int) -> None:
         pinned = each // 2 <= number < each // 2 + PINNED
         full.some.append(_add_memory(tx, at, mine, theirs, pinned=pinned))
         _add_others(tx, at, mine, theirs)
+        _add_ended_run(tx, rooms, at, mine or full.user, theirs)
 
 
 def _add_memory(
@@ -131,6 +136,33 @@ def _add_others(tx: Transaction, at: datetime, user: UUID | None, agent: UUID | 
     tx.run(insert_source, id=new_id(), **source, **times)
 
 
+Chats = dict[tuple[UUID, UUID | None], tuple[UUID, UUID]]
+"""The chat of each user and agent, and the message in it that all of its runs answer."""
+
+
+def _add_ended_run(
+    tx: Transaction, rooms: Chats, at: datetime, user: UUID, agent: UUID | None
+) -> None:
+    """A run that failed in the chat of this user and agent, which is made with the first."""
+    whose = {"user_id": user, "agent_id": agent}
+    if (user, agent) not in rooms:
+        chat, message = rooms[user, agent] = new_id(), new_id()
+        times = {"created_at": at, "updated_at": at}
+        tx.run(insert_chat, id=chat, **whose, workflow_id=chat.hex, **times)
+        tx.run(
+            insert_message, id=message, chat_id=chat, sequence=1, role="user", content="x",
+            state="complete", created_at=at,
+        )  # fmt: skip
+    chat, message = rooms[user, agent]
+    run = new_id()
+    tx.run(insert_run, id=run, **whose, status="failed", created_at=at, updated_at=at, chat_id=chat)
+    tx.run(
+        insert_chat_run, id=run, chat_id=chat, **whose, message_id=message, revision=1,
+        status="failed", created_at=at, seen_at=at, ended_at=at,
+    )  # fmt: skip
+
+
+insert_chat, insert_message, insert_chat_run = map(insert, (chats, chat_messages, chat_runs))
 insert_memory, insert_revision = insert(memories), insert(memory_revisions)
 insert_conversation, insert_source = insert(conversations), insert(knowledge_sources)
 insert_run, insert_ref = insert(runs), insert(run_refs)

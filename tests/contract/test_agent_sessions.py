@@ -133,9 +133,35 @@ async def test_an_event_for_what_the_session_was_changes_nothing(
     found = await sessions.find(acme.owner, name)
     assert found is not None
     assert (found.states, len(found.events)) == (States(), 1)
-    # Who knows no revision goes by the time.
+    # Who knows no revision goes by the time or, where that was rounded, by the last event.
     done = await sessions.append(acme.owner, name, event("e2"), States(), seen=Seen(None, 5.0))
     assert done.revision == 2
+    for rounded in (Seen(None, 1.9, "e1"), Seen(None, 1.9)):
+        with pytest.raises(SessionWentOn):
+            await sessions.append(acme.owner, name, event("e3"), late, seen=rounded)
+    rounded = Seen(None, 1.9, "e2")
+    done = await sessions.append(acme.owner, name, event("e3"), States(), seen=rounded)
+    assert done == (3, 2.0, 3, False)
+
+
+async def test_blanks_around_a_name_are_no_part_of_it(sessions: Sessions, acme: Tenant) -> None:
+    padded = named(" s\n", "\tp1 ", " app ")
+    made = await make(sessions, acme.owner, padded, States(person={"a": 1}))
+    assert made.name == named()
+    assert await sessions.find(acme.owner, padded) == await sessions.find(acme.owner, named())
+    assert await sessions.page(acme.owner, " app", person="p1 ") == [made]
+    assert await sessions.page(acme.owner, "app ", person=" ") == []
+    assert await sessions.state(acme.owner, " app", " p1") == {"a": 1}
+    await sessions.append(acme.owner, padded, event("e"), States(), seen=Seen(0, 0))
+    with pytest.raises(SessionExists):
+        await make(sessions, acme.owner, named("s "))
+    await sessions.delete(acme.owner, padded)
+    assert await sessions.find(acme.owner, named()) is None
+
+
+async def test_who_may_make_no_user_is_told_whom_to_name(sessions: Sessions, acme: Tenant) -> None:
+    with pytest.raises(Refused, match="'new' is no user that this key knows of"):
+        await make(sessions, acme.member(acme.anna), named(person="new"))
 
 
 async def test_of_events_at_once_one_gets_through_and_all_do_in_the_end(
@@ -174,7 +200,7 @@ async def test_the_same_event_again_does_nothing_and_another_of_its_name_is_adde
         acme.owner, name, event("e2"), States(person={"count": 2}), seen=Seen(1, 0)
     )
     again = await sessions.append(acme.owner, name, event("e"), once, seen=Seen(0, 0))
-    assert again.known
+    assert again == (2, 2.0, 1, True)
     assert await sessions.state(acme.owner, "app", "p1") == {"count": 2}
     other = await sessions.append(
         acme.owner, name, event("e", content='{"a": 1}'), States(), seen=Seen(2, 0)
@@ -197,7 +223,7 @@ async def test_a_session_and_a_state_hold_as_many_bytes_as_they_may(
         ("", States(person=large)),
         ("", States(application=large)),
     ):
-        with pytest.raises(ConversationTooLarge):
+        with pytest.raises(ConversationTooLarge, match="would have 10"):
             await sessions.append(
                 acme.owner, name, event("f", content=content), states, seen=Seen(1, 0)
             )

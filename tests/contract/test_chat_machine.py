@@ -1,9 +1,11 @@
 """Whatever is done in a chat, by whoever at once: its agents know what is shown, and nothing acknowledged is lost."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -21,11 +23,24 @@ from hypothesis.stateful import (
 from sqlalchemy import select
 
 from memoranda.conversations.chats import store
+from memoranda.conversations.chats.feedback.models import Rating
+from memoranda.conversations.chats.following.service import LiveRuns
+from memoranda.conversations.chats.keys import key_of
+from memoranda.conversations.chats.live.models import TextDelta
+from memoranda.conversations.chats.live.patience import Patience
 from memoranda.conversations.chats.live.stopping import stopped_turn
-from memoranda.conversations.chats.models import AgentTurn, Answered, Chat, Prepared, Sent, Thread
+from memoranda.conversations.chats.models import (
+    AgentTurn,
+    Answered,
+    Chat,
+    ChatRun,
+    Prepared,
+    Sent,
+    Thread,
+)
 from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.errors import NothingToCompact
-from memoranda.conversations.models import ConversationKey, Message
+from memoranda.conversations.models import ConversationKey, Message, WorkflowReset
 from memoranda.conversations.service import Conversations
 from memoranda.storage import Storage, Transaction
 from memoranda.storage.tables import chat_messages
@@ -50,6 +65,7 @@ PARTIAL = st.sampled_from(["open", "stopped", "thinking", "mid call", "plain"])
 PROVIDER = st.sampled_from(PROVIDERS)
 AGENTS = st.sampled_from([(0,), (0,), (1,), (0, 1)])
 PLACE = st.integers(0, 9)
+RATING = st.sampled_from(list(Rating))
 STALE = st.sampled_from([False] * 5 + [True])
 BUSY = st.sampled_from([False] * 5 + [True])
 AFTER = st.none() | st.tuples(AGENTS, WHOLE, PROVIDER)
@@ -58,8 +74,10 @@ NOBODY: Final = UUID(int=0)
 MAY_BE_IMPOSSIBLE: Final = {"cannot_rewind", "branch_unavailable"}
 REFUSALS: Final = MAY_BE_IMPOSSIBLE | {
     *("run_in_progress", "revision_conflict", "not_editable", "run_ended", "conflict", "not_found"),
-    *("late_save", "older_generation"),
+    *("late_save", "older_generation", "invalid_input"),
 }
+NONE_LEFT: Final = Patience(*[timedelta(0)] * 4)
+"""With which every live run is one that nobody finishes."""
 
 
 class House:
@@ -121,7 +139,26 @@ def anything() -> st.SearchStrategy[Any]:
         st.tuples(st.just("stop")),
         st.tuples(st.just("compact"), st.integers(0, 1)),
         st.tuples(st.just("note"), st.integers(0, 2)),
+        st.tuples(st.just("rate"), PLACE, RATING),
+        st.tuples(st.just("give up")),
     )
+
+
+def whatever_dies() -> st.SearchStrategy[Any]:
+    """Anything in the middle of which the service may die, and whether it needs a run that goes on."""
+    alone = st.one_of(
+        moves(),
+        st.just(("clear chat",)),
+        st.just(("reset",)),
+        st.tuples(st.just("compact"), st.integers(0, 1)),
+        st.tuples(st.just("note"), st.integers(0, 2)),
+        st.tuples(st.just("rate"), PLACE, RATING),
+    )
+    in_a_run = st.one_of(
+        st.tuples(st.just("answer"), WHOLE, PROVIDER),
+        *(st.just((name,)) for name in ("stop", "fail", "tell", "give up")),
+    )
+    return st.one_of(st.tuples(alone, st.just(False)), st.tuples(in_a_run, st.just(True)))
 
 
 class ChatMachine(RuleBasedStateMachine):
@@ -142,6 +179,8 @@ class ChatMachine(RuleBasedStateMachine):
         self.cleared: set[UUID] = set()
         self.ended = self.lenient = False
         self.number = 0
+        self.said: list[str] = []
+        """What the live run has told."""
 
     @initialize(turns=st.lists(st.tuples(AGENTS, WHOLE, PROVIDER), min_size=1, max_size=3))
     def begin(self, turns: list[Any]) -> None:
@@ -246,17 +285,36 @@ class ChatMachine(RuleBasedStateMachine):
         for agent in agents[:1]:
             self.do(("prepare", agent))
 
-    @rule(
-        verb=st.one_of(moves(), st.tuples(st.just("answer"), WHOLE, PROVIDER)),
-        agents=AGENTS,
-        steps=st.integers(0, 40),
-    )
-    def crash(self, verb: tuple[Any, ...], agents: tuple[int, ...], steps: int) -> None:
-        if verb[0] == "answer":
+    @rule(dies=whatever_dies(), agents=AGENTS, tells=st.booleans(), steps=st.integers(0, 40))
+    def crash(self, dies: Any, agents: tuple[int, ...], tells: bool, steps: int) -> None:
+        verb, in_a_run = dies
+        if in_a_run:
             self.work(agents)
+            if tells:
+                self.do(("tell",))
         else:
-            self.stand(busy=False)
+            self.stand(busy=verb[0] in {"clear chat", "reset"} and tells)
         self.run(self._crash(verb, steps))
+        self.begin_anew()
+
+    @rule(agents=AGENTS, waits=st.booleans(), tells=st.integers(0, 2), then=AFTER)
+    def nobody_finishes(self, agents: tuple[int, ...], waits: bool, tells: int, then: Any) -> None:
+        """A host tells some of its answer, perhaps waits for somebody, and is heard of no more."""
+        self.work(agents)
+        for _ in range(tells):
+            self.do(("tell",))
+        if waits:
+            self.do(("wait",))
+            if tells > 1:
+                self.do(("resume",))
+        self.do(("give up",))
+        self.do(("send",))
+        self.go_on(then)
+
+    @rule(which=PLACE, rating=RATING, busy=BUSY)
+    def rate(self, which: int, rating: Rating, busy: bool) -> None:
+        self.stand(busy=busy)
+        self.do(("rate", which, rating))
 
     @rule(first=moves(), second=moves())
     def move_together(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
@@ -268,6 +326,18 @@ class ChatMachine(RuleBasedStateMachine):
     def together(self, agents: tuple[int, ...], first: Any, second: Any) -> None:
         self.work(agents)
         self.run(self._together(first, second))
+
+    @rule(agents=AGENTS, first=meanwhile(), how=st.sampled_from(["clear chat", "reset"]))
+    def take_away_together(self, agents: tuple[int, ...], first: Any, how: str) -> None:
+        """All is taken away in the moment in which a run ends."""
+        self.work(agents)
+        self.run(self._together(first, (how,)))
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Go on after a reset, as people do."""
+        if self.ended:
+            self.do(("clear chat",))
 
     def stand(self, *, busy: bool) -> None:
         """Let a run be live, or none."""
@@ -366,6 +436,20 @@ class ChatMachine(RuleBasedStateMachine):
         match verb[0]:
             case "switch":
                 await ask.follows(thread)
+            case "clear chat":
+                await ask.follows(thread.chat)
+            case "stop" | "fail" | "give up":
+                run = await self.chats.run(self.who, self.model.live or NOBODY)
+                answer = new[-1] if new else None
+                done = run if verb[0] == "stop" else Answered(thread.chat, run, answer)
+                await ask.follows(done)
+            case "compact":
+                agent_id = self.agents[verb[1]]
+                stored = await self._stored(agent_id)
+                if stored != self.model.told(agent_id):
+                    self._disturb(agent_id, stored)
+            case "note" | "rate" | "tell" | "reset":
+                await ask.follows(None)
             case "answer":
                 run = await self.chats.run(self.who, self.model.live or NOBODY)
                 await ask.follows(Answered(chat=thread.chat, run=run, answer=new[-1]))
@@ -492,7 +576,7 @@ class ChatMachine(RuleBasedStateMachine):
             return None
 
         async def prepared(done: Prepared) -> None:
-            told, asked = self.model.told(agent_id), contents(self.model.untold)
+            told, asked = self.model.told(agent_id), contents(self.model.untold(agent_id))
             assert told is not None
             assert done.loaded.length == len(told)
             assert done.notes == self.model.notes.claim(run, self.model.runs)
@@ -569,11 +653,94 @@ class ChatMachine(RuleBasedStateMachine):
         self.number += 1
         name, said = f"k{key}", f"noted {self.number}"
 
-        async def noted(done: Any) -> None:
-            assert said in done.line
-            self.model.notes.add(name, done.line)
+        async def noted(_: Any) -> None:
+            line = await self._newest_line(name)
+            assert said in line
+            self.model.notes.add(name, line)
 
         return Ask(lambda: self.chats.notes.add(self.who, self.chat.id, name, said), noted)
+
+    def _ask_rate(self, which: int, rating: Rating) -> Ask | None:
+        node = self._pick(which)
+        if node is None:
+            return None
+        reasons = set() if node.role == "assistant" else {"invalid_input"}
+
+        async def rated(_: Any) -> None:
+            self.model.feedback[node.id] = rating
+            key = key_of(node.id)
+            self.model.notes.add(key, await self._newest_line(key))
+
+        give = self.chats.feedback.give
+        return Ask(lambda: give(self.who, self.chat.id, node.id, rating), rated, reasons)
+
+    def _ask_tell(self) -> Ask | None:
+        run = self.model.live
+        if run is None or self.status == "queued":
+            return None
+        self.number += 1
+        text = f"told {self.number} "
+
+        async def told(_: Any) -> None:
+            self.said.append(text)
+
+        return Ask(lambda: self.chats.live.emit(self.who, run, [TextDelta(text=text)]), told)
+
+    def _ask_wait(self) -> Ask | None:
+        run = self.model.live
+        if run is None or self.status != "running":
+            return None
+
+        async def waits(done: ChatRun) -> None:
+            self.status = done.status.value
+            assert done.status == "waiting"
+
+        return Ask(lambda: self.chats.wait(self.who, run, "Somebody has to agree."), waits)
+
+    def _ask_resume(self) -> Ask | None:
+        run = self.model.live
+        if run is None or self.status != "waiting":
+            return None
+
+        async def goes_on(done: ChatRun) -> None:
+            self.status = done.status.value
+            assert done.status == "running"
+
+        return Ask(lambda: self.chats.resume(self.who, run), goes_on)
+
+    def _ask_give_up(self) -> Ask | None:
+        run = self.model.live
+        if run is None:
+            return None
+
+        async def given_up(done: Answered) -> None:
+            if self.model.live != run:
+                return  # somebody else has ended it
+            assert self.lenient or done.run.status == (
+                "stopped" if self.status == "stopping" else "failed"
+            )
+            told = [{"type": "text", "text": "".join(self.said), "stopped": True}]
+            assert (done.answer and done.answer.content) == (told if self.said else None)
+            self._ended(told=bool(self.said))
+            if done.answer is not None:
+                self.model.nodes[done.answer.id] = Node.of(done.answer)
+                self.model.leaf, self.model.revision = done.answer.id, done.chat.revision
+
+        return Ask(partial(self._given_up, run), given_up)
+
+    async def _given_up(self, run_id: UUID) -> Answered:
+        home = self.who.organization_id
+        assert home is not None
+        await LiveRuns(self.storage, patience=NONE_LEFT).end_overdue(home)
+        thread = await self.chats.thread(self.who, self.chat.id)
+        answers = [each for each in thread.messages if each.run_id == run_id]
+        run = await self.chats.run(self.who, run_id)
+        return Answered(chat=thread.chat, run=run, answer=answers[-1] if answers else None)
+
+    async def _newest_line(self, key: str) -> str:
+        """What the newest note under the key says."""
+        page = await self.chats.notes.page(self.who, self.chat.id, limit=500)
+        return [each.line for each in page.items if each.key == key][-1]
 
     def _ask_compact(self, agent: int) -> Ask:
         agent_id = self.agents[agent]
@@ -634,6 +801,7 @@ class ChatMachine(RuleBasedStateMachine):
         self.model.nodes[done.message.id] = Node.of(done.message)
         self.model.leaf, self.model.revision = done.message.id, done.chat.revision
         self.model.live, self.status, self.prepared = done.run.id, "queued", {}
+        self.said = []
         assert done.chat.active_leaf == done.message.id
 
     def _ended(self, *, told: bool) -> None:
@@ -691,6 +859,8 @@ class ChatMachine(RuleBasedStateMachine):
         assert thread.chat.revision == model.revision
         assert (thread.run.id if thread.run else None) == model.live
         assert await self._rows() == set(model.nodes)
+        given = await self.chats.feedback.list(self.who, self.chat.id)
+        assert {each.message_id: each.rating for each in given} == model.feedback
         if self.ended:
             return
         for agent_id in self.agents:
@@ -712,6 +882,10 @@ def _messages(tx: Transaction) -> list[Any]:
 
 def _order(done: Any) -> tuple[int, int]:
     """In which order two things came that were done at once: a chat's revision grows with each move."""
+    if isinstance(done, WorkflowReset):
+        return sys.maxsize, 0  # of what comes after it, nothing is done
+    if isinstance(done, Chat):
+        return done.revision, 2
     if isinstance(done, Sent | Thread):
         return done.chat.revision, 1
     return (done.chat.revision, 0) if isinstance(done, Answered) else (0, 0)

@@ -1,6 +1,7 @@
 """Notes and ratings: told once, ahead of what the user says, and never lost or told to somebody else."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -170,6 +171,82 @@ async def test_what_a_live_run_was_given_counts_for_it_may_wait_again(
     await note(room, "two", "Two again.")
     await room.chats.fail(room.who, run.id, "It broke.")
     assert await told_in(room) == ["[One.]", "[Two again.]"]
+
+
+MOST = "memoranda.conversations.chats.notes.store.MOST_WAITING"
+
+
+async def rated(room: Room, answers: list[UUID], rating: Rating = Rating.UP) -> None:
+    for answer_id in answers:
+        await room.chats.feedback.give(room.who, room.chat.id, answer_id, rating)
+
+
+async def several_answers(room: Room, count: int) -> list[UUID]:
+    done = [await room.answered(f"Question {number}?") for number in range(count)]
+    return [each.answer.id for each in done if each.answer is not None]
+
+
+async def test_a_rating_is_kept_however_many_notes_wait_and_of_ratings_the_newest_are_told(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = await several_answers(room, 4)
+    monkeypatch.setattr(MOST, 2)
+    await note(room, "one", "One.")
+    await note(room, "two", "Two.")
+    await rated(room, answers)
+    await rated(room, answers[2:3], Rating.DOWN)  # and is the newest by that
+    kept = await room.chats.feedback.list(room.who, room.chat.id)
+    assert [each.message_id for each in kept] == answers
+    with pytest.raises(OverLimit):
+        await note(room, "three", "Three.")
+    told = await told_in(room)
+    assert told[:2] == ["[One.]", "[Two.]"]
+    assert ["good" in told[2], "not good" in told[3]] == [True, True]
+    assert ["Question 3" in told[2], "Question 2" in told[3]] == [True, True]
+    assert len(told) == 4
+
+
+async def test_what_a_live_run_was_told_of_ratings_makes_room_too_and_comes_back_no_more(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = await several_answers(room, 3)
+    monkeypatch.setattr(MOST, 2)
+    await rated(room, answers[:2])
+    run = await room.running()
+    given = await room.chats.prepare(room.who, run.id, room.tenant.scout.id)
+    assert len(given.notes) == 2
+    await rated(room, answers[2:])
+    assert len(await room.chats.feedback.list(room.who, room.chat.id)) == 3
+    await room.chats.fail(room.who, run.id, "It broke.")
+    told = await told_in(room)
+    assert [["Question 1" in told[0], "Question 2" in told[1]], len(told)] == [[True, True], 2]
+
+
+async def test_of_ratings_told_on_a_part_that_was_left_the_newest_are_told_again(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = await several_answers(room, 3)
+    await rated(room, answers)
+    await note(room, "form", "Saved.")
+    assert len(await told_in(room)) == 4
+    monkeypatch.setattr(MOST, 2)
+    chat = await room.chats.get(room.who, room.chat.id)
+    again = await room.chats.regenerate(room.who, room.chat.id, expected_revision=chat.revision)
+    await room.chats.pick_up(room.who, again.run.id)
+    told = (await room.chats.prepare(room.who, again.run.id, room.tenant.scout.id)).notes
+    assert ["Question 1" in told[0], "Question 2" in told[1], told[2:]] == [
+        *(True, True),
+        ["[Saved.]"],
+    ]
+
+
+async def test_nobody_leaves_a_note_in_the_place_of_a_rating(room: Room) -> None:
+    (answer,) = await several_answers(room, 1)
+    await rated(room, [answer])
+    with pytest.raises(Invalid):
+        await note(room, f"rating of {answer}", "It was bad.")
+    (told,) = await told_in(room)
+    assert "as good" in told
 
 
 async def test_notes_are_listed_page_by_page(room: Room) -> None:

@@ -14,7 +14,7 @@ from memoranda.search import both as joining
 from memoranda.search.document import Passage, index_document
 from memoranda.search.english import STOP_WORDS
 from memoranda.search.fusion import fuse
-from memoranda.search.lexical import Candidate, Corpus, Words, judge
+from memoranda.search.lexical import Corpus, Words, judge
 from memoranda.search.terms import read_query
 from memoranda.search.weights import FUSION
 from memoranda.storage import Storage, migrate
@@ -23,6 +23,7 @@ from tests.contract.document_house import (
     new_document_house,
     platform_of,
 )
+from tests.search.candidates_of import candidates_of
 from tests.search.made_up_embedder import MadeUp
 
 ALIKE = {"car": "automobile", "puppy": "dog", "boat": "ship"}
@@ -246,9 +247,9 @@ async def test_a_smaller_limit_cuts_the_same_list_short(storage, limit: int) -> 
 def expected(source: Source, model: Thesaurus, query: str, most: int) -> list[tuple[int, float]]:
     """What the pure parts make of the turns where words and meaning propose `most` each."""
     indexed = index_document(Passage(said, who) for who, said in TURNS)
-    candidate = Candidate(source.id, indexed.lengths, indexed.postings)
+    candidates = candidates_of([(source.id, indexed)])
     corpus = Corpus(indexed.passages, indexed.tokens)
-    judged = judge(read_query(query), [candidate], indexed.counts, corpus)
+    judged = judge(read_query(query), candidates, indexed.counts, corpus)
     rows = np.array([model.of(said) for _, said in TURNS]).astype("<f2").astype(np.float32)
     near = rows @ model.of(query).astype("<f2").astype(np.float32)
     cosines = {(source.id, place): float(each) for place, each in enumerate(near)}

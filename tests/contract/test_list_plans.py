@@ -8,6 +8,8 @@ from uuid import UUID
 import pytest
 
 from memoranda.conversations import store as conversations
+from memoranda.conversations.chats.following import store as following
+from memoranda.conversations.chats.models import ChatRunStatus
 from memoranda.knowledge import store as knowledge
 from memoranda.memories.finding import store as finding
 from memoranda.memories.views import store as views
@@ -70,6 +72,17 @@ def ran(
     )
 
 
+def answered(*, user: bool = False, agent: bool = False) -> Read:
+    return lambda tx, full: following.page(
+        tx,
+        ChatRunStatus.FAILED,
+        user_id=full.user if user else None,
+        agent_id=full.agent if agent else None,
+        after=None,
+        most=MOST,
+    )
+
+
 def looked_back(*, user: bool = False, rows: bool = False) -> Read:
     return lambda tx, full: history.earlier(
         tx,
@@ -111,6 +124,10 @@ LISTS: Final[dict[str, Read]] = {
     "an agent's runs for nobody": ran(agent=True, alone=True),
     "a user's runs looked back at": looked_back(user=True),
     "runs about a row": looked_back(rows=True),
+    "ended runs of chats": answered(),
+    "ended runs of a user's chats": answered(user=True),
+    "ended runs of an agent's chats": answered(agent=True),
+    "ended runs of a user's chats with an agent": answered(user=True, agent=True),
     "sources": lambda tx, _: knowledge.page(tx, None, MOST),
     "activities": lambda tx, _: runs.activities_before(tx, None, MOST),
 }

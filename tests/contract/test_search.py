@@ -240,7 +240,7 @@ async def test_only_ones_own_speakers_are_left_out_of_what_a_query_means(
     assert await wording(storage, mine, text) == "Did Ada tell and Cleo of the harbor heron"
 
 
-async def test_a_document_that_is_looked_at_in_any_case_is_judged_by_all_of_its_words(
+async def test_a_passage_that_is_looked_at_in_any_case_is_judged_by_all_of_its_words(
     storage: Storage,
 ) -> None:
     ids = [new_id() for _ in range(30)]
@@ -249,12 +249,15 @@ async def test_a_document_that_is_looked_at_in_any_case_is_judged_by_all_of_its_
     query = read_query("when does the old harbor open on sunday")
     few = Limits(rows=10, documents=2)
 
-    async def shares(limits: Limits, also: list[UUID]) -> list[float]:
+    places = [(ids[0], 0), (ids[0], 1), (ids[17], 0)]
+
+    async def shares(limits: Limits, also: list[tuple[UUID, int]]) -> list[float]:
         judged = await storage.read(alone, store.judge, COLLECTION, query, also=also, limits=limits)
         assert judged is not None
-        return [each.share for each in judged.words([(ids[0], 0), (ids[0], 1), (ids[17], 0)])]
+        return [each.share for each in judged.words(places)]
 
     everything = await shares(Limits(), [])
     assert min(everything) > 0
     assert 0.0 in await shares(few, [])
-    assert await shares(few, ids) == everything
+    one_of_each = [(document_id, 0) for document_id in ids]
+    assert await shares(few, [*one_of_each, *places]) == everything

@@ -1,8 +1,5 @@
 """The names that users import: none comes or goes by accident."""
 
-import subprocess
-import sys
-
 import memoranda
 
 # To add a public name, add it here, to memoranda.__all__ and to the changelog.
@@ -31,11 +28,3 @@ def test_the_exported_names_are_sorted_and_named_once() -> None:
 
 def test_every_exported_name_is_there() -> None:
     assert not [name for name in memoranda.__all__ if not hasattr(memoranda, name)]
-
-
-def test_importing_the_package_brings_in_no_surface() -> None:
-    code = (
-        "import sys, memoranda; print(sorted({'fastapi', 'typer', 'uvicorn'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

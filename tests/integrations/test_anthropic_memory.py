@@ -18,35 +18,9 @@ from memoranda.tools.models import Decision
 from memoranda.words.errors import Invalid
 from tests.contract.tenants import Tenant
 from tests.integrations.house import acme, memoranda, other
+from tests.integrations.memory_files import listed, refused, said, trusted
 
 __all__ = ["acme", "memoranda", "other"]
-
-
-async def trusted(memoranda: Memoranda, tenant: Tenant) -> AsyncMemoryTool:
-    """The tool of an agent that may change its memories by itself."""
-    for tool in ("remember", "update", "forget"):
-        await memoranda.tools.policies.set(tenant.owner, "scout", tool, Decision.ALLOW)
-    return AsyncMemoryTool(memoranda, tenant.owner, agent="scout")
-
-
-async def said(tool: AsyncMemoryTool, command: str, **given: Any) -> str:
-    answer = await tool.call({"command": command, **given})
-    assert isinstance(answer, str)
-    return answer
-
-
-async def refused(tool: AsyncMemoryTool, command: str, **given: Any) -> str:
-    with pytest.raises(ToolError) as error:
-        await tool.call({"command": command, **given})
-    return str(error.value)
-
-
-async def listed(tool: AsyncMemoryTool, path: str = ROOT) -> list[str]:
-    head, *lines = (await said(tool, "view", path=path)).split("\n")
-    assert head == (
-        f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
-    )
-    return [line.split("\t")[1] for line in lines]
 
 
 async def test_a_file_is_a_memory_of_the_agent_with_the_path_as_its_title(
@@ -72,7 +46,7 @@ async def test_a_file_is_a_memory_of_the_agent_with_the_path_as_its_title(
         f"The file {path} has been edited."
     )
     assert await said(tool, "view", path=path, view_range=[2, -1]) == (
-        f"Here's the content of {path} with line numbers:\n     2\tAt five.\n     3\tOat milk."
+        f"Here's the content of {path} with line numbers:\n     2\tAt five.\n     3\tOat milk.\n     4\t"
     )
     assert await said(tool, "rename", old_path="/memories/people", new_path="/memories/guests") == (
         "Successfully renamed /memories/people to /memories/guests"
@@ -85,7 +59,7 @@ async def test_a_file_is_a_memory_of_the_agent_with_the_path_as_its_title(
         == "Successfully deleted /memories/guests"
     )
     restored = await memoranda.memories.restore(acme.owner, memory.id)
-    assert restored.text == "Takes tea.\nAt five.\nOat milk."
+    assert restored.text == "Takes tea.\nAt five.\nOat milk.\n"
     found = await memoranda.memories.search(acme.owner, "oat milk")
     assert [each.memory.id for each in found.results] == [memory.id]
 

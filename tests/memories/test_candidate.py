@@ -27,6 +27,15 @@ def test_a_text_is_trimmed_and_counted_after_that() -> None:
         candidate.memory_text("x" * 501, 500)
 
 
+def test_a_text_as_it_was_written_keeps_its_blanks_which_count() -> None:
+    written = "\n  likes tea \r\n"
+    assert candidate.memory_text(written, len(written), as_written=True) == written
+    assert candidate.mark_of(written) == candidate.mark_of("likes tea")
+    with pytest.raises(OverLimit, match="16 characters and may have 15"):
+        candidate.memory_text(f"{written} ", 15, as_written=True)
+    assert refused_field(lambda: candidate.memory_text(" \n", 9, as_written=True)) == "text"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -130,6 +139,15 @@ def test_an_edit_changes_what_is_given_and_nothing_else() -> None:
         *(None, None, (), None),
     )
     assert (cleared.text, cleared.pinned, cleared.audience) == ("likes tea", True, Audience())
+
+
+def test_who_says_nothing_of_the_blanks_at_the_ends_leaves_them() -> None:
+    file = SAID._replace(text="\n  likes tea \n")
+    assert candidate.edit_input(500, text=" likes mate\n").of(file).text == "\n  likes mate \n"
+    assert candidate.edit_input(500, text="likes tea").of(file) == file
+    exactly = candidate.edit_input(500, text=" likes mate\n", as_written=True)
+    assert exactly.of(file).text == exactly.of(SAID).text == " likes mate\n"
+    assert candidate.edit_input(500, title="T").of(file) == file._replace(title="T")
 
 
 def test_a_memory_is_found_by_all_that_it_says() -> None:

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from anthropic.lib.tools import ToolError
 
 from memoranda.access.models import Role
 from memoranda.integrations.anthropic import AsyncMemoryTool, MemoryTool
@@ -21,14 +22,13 @@ from tests.peers.packages import source_of
 pytestmark = pytest.mark.slow
 
 FILES = "tests/lib/tools/memory_tools/test_filesystem.py"
-ON_DISK = (
-    *("mkdir_parents", "symlink", "read_rejects_file_replaced", "view_rejects_directory"),
-    *("validate_path_returns_resolved", "crlf", "too_many_lines"),
-)
-"""What is about a file system that theirs keeps its files in and ours has none of: links, modes, bytes written to it past
-the tool, and a file of five megabytes."""
-ENDS = ("test_insert", "test_insert_at_beginning_of_file", "test_insert_at_end_of_file")
-"""End in a line break that theirs adds: a memory's text has no blank at its end. But for that they hold."""
+OF_A_DISK = {
+    "symlink": "links: a path here is the name of a row, and leads to that row alone",
+    "mkdir_parents": "modes of folders: a folder here is the beginning of names, and is never made",
+}
+"""What speaks of a file system, by a part of the test's name, and why it says nothing of ours."""
+TOO_MANY_LINES = "test_view_error_for_files_with_too_many_lines"
+"""Views a file of five megabytes; a memory is of 8,000 characters at most, so that it is refused before that."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,7 @@ class House:
     def __init__(self, memoranda: Memoranda) -> None:
         self.memoranda = memoranda
         self.slugs = (f"agent-{number}" for number in count())
+        self.folders: dict[str, Folder] = {}
 
     def tools(self) -> tuple[str, MemoryTool]:
         slug = next(self.slugs)
@@ -79,11 +80,38 @@ def house(module_database_url: str, tmp_path_factory: pytest.TempPathFactory) ->
             yield House(memoranda)
 
 
-class Root:
-    """Where theirs keeps its folder: ours is always there."""
+class Folder:
+    """Where theirs keeps its files: what a test writes there past the tool is created through ours."""
+
+    def __init__(self, house: House, slug: str, tool: MemoryTool) -> None:
+        self._house, self._slug, self._tool = house, slug, tool
+
+    def __str__(self) -> str:
+        return self._slug
 
     def is_dir(self) -> bool:
         return True
+
+    def mkdir(self, *, parents: bool, exist_ok: bool) -> None:
+        assert parents
+        assert exist_ok
+
+    def __truediv__(self, name: str) -> "File":
+        return File(self._house, self._slug, self._tool, name)
+
+
+class File:
+    """A file in that folder, as bytes."""
+
+    def __init__(self, house: House, slug: str, tool: MemoryTool, name: str) -> None:
+        self._house, self._slug, self._tool, self._name = house, slug, tool, name
+
+    def write_bytes(self, said: bytes) -> None:
+        path = f"/memories/{self._name}"
+        self._tool.call({"command": "create", "path": path, "file_text": said.decode()})
+
+    def read_bytes(self) -> bytes:
+        return self._house.snapshot(self._slug)[f"memories/{self._name}"].encode()
 
 
 class Later(AsyncMemoryTool):
@@ -96,7 +124,7 @@ class Later(AsyncMemoryTool):
         return await asyncio.to_thread(self._tool._do, does)
 
 
-class LaterRoot(Root):
+class LaterFolder(Folder):
     async def is_dir(self) -> bool:  # type: ignore[override]  # theirs is asynchronous, too
         return True
 
@@ -107,7 +135,7 @@ def names(module: ModuleType, kind: str) -> list[str]:
 
 
 def kept_out(name: str) -> bool:
-    return any(part in name for part in ON_DISK)
+    return name == TOO_MANY_LINES or any(part in name for part in OF_A_DISK)
 
 
 def cases(test: Any) -> list[dict[str, Any]]:
@@ -120,42 +148,64 @@ def cases(test: Any) -> list[dict[str, Any]]:
 
 
 def ran(house: House, module: ModuleType, kind: str, name: str) -> None:
-    """Run one of their tests, with our tool in the place of theirs."""
+    """Run one of their tests for each of its cases, with our tool in the place of theirs."""
     test = getattr(getattr(module, kind)(), name)
     later = inspect.iscoroutinefunction(test)
     for case in cases(test):
         slug, tool = house.tools()
         given: Any = Later(tool) if later else tool
-        given.base_path, given.memory_root = slug, LaterRoot() if later else Root()
+        house.folders[slug] = folder = (LaterFolder if later else Folder)(house, slug, tool)
+        given.base_path, given.memory_root = slug, folder
         fixture = f"{'async' if later else 'sync'}_local_filesystem_tool"
         done = test(**{fixture: given}, **case)
         if later:
             asyncio.run(done)
 
 
-def broken(house: House, module: ModuleType, kind: str, tests: list[str]) -> set[str]:
-    """Those of their tests that fail."""
-    found = set()
+def broken(house: House, module: ModuleType, kind: str, tests: list[str]) -> dict[str, str]:
+    """Those of their tests that fail, and how."""
+    found = {}
     for name in tests:
         try:
             ran(house, module, kind, name)
-        except (AssertionError, pytest.fail.Exception):
-            found.add(name)
+        except (AssertionError, ToolError, pytest.fail.Exception) as error:
+            found[name] = str(error)
     return found
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_their_tests_hold_for_ours(
-    published: ModuleType, house: House, monkeypatch: pytest.MonkeyPatch, later: bool
-) -> None:
-    kind = f"TestBeta{'Async' if later else ''}LocalFilesystemMemoryTool"
-    tests = [name for name in names(published, kind) if not kept_out(name)]
-    assert len(tests) >= 24
+@pytest.fixture
+def on_ours(published: ModuleType, house: House, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Their tests, which look at our files where they would look at a disk."""
     monkeypatch.setattr(published, "get_directory_snapshot", house.snapshot)
-    assert broken(house, published, kind, tests) == set(ENDS)
+    monkeypatch.setattr(published, "Path", house.folders.__getitem__)
+    return published
 
-    def ended(slug: str) -> dict[str, str]:
-        return {path: f"{text}\n" for path, text in house.snapshot(slug).items()}
 
-    monkeypatch.setattr(published, "get_directory_snapshot", ended)
-    assert broken(house, published, kind, list(ENDS)) == set()
+KINDS = [f"TestBeta{later}LocalFilesystemMemoryTool" for later in ("", "Async")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_their_tests_hold_for_ours(on_ours: ModuleType, house: House, kind: str) -> None:
+    tests = [name for name in names(on_ours, kind) if not kept_out(name)]
+    assert len(tests) >= 30
+    assert broken(house, on_ours, kind, tests) == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_what_speaks_of_a_disk_is_kept_out(on_ours: ModuleType, kind: str) -> None:
+    tests = [name for name in names(on_ours, kind) if kept_out(name) and name != TOO_MANY_LINES]
+    assert len(tests) <= 9
+    for name in tests:
+        # It makes links or modes itself, by which alone it can hold or not.
+        said = inspect.getsource(getattr(getattr(on_ours, kind), name))
+        assert "symlink" in said or "S_IMODE" in said
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_too_long_to_be_shown_is_never_there(
+    on_ours: ModuleType, house: House, kind: str
+) -> None:
+    [told] = broken(house, on_ours, kind, [TOO_MANY_LINES]).values()
+    assert "shorten it" in told
+    assert "NOTES.md" in told
+    assert house.snapshot(list(house.folders)[-1]) == {}

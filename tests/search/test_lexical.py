@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search import lexical
+from memoranda.search.candidates import Candidates
 from memoranda.search.document import IndexedDocument, Passage, TermCount, index_document
-from memoranda.search.lexical import Candidate, Corpus, Hit, Judged, Words, judge, rank
+from memoranda.search.lexical import Corpus, Hit, Judged, Words, judge, rank
 from memoranda.search.terms import Query, read_query
 from memoranda.search.weights import REACH, WEIGHTS
+from tests.search.candidates_of import candidates_of
 
 FILLER = "nothing of note here"
 TEXTS = st.lists(st.text(st.sampled_from("abc "), max_size=8), max_size=8)
@@ -28,11 +30,8 @@ def totals(documents: Sequence[IndexedDocument]) -> tuple[dict[str, TermCount], 
     )
 
 
-def candidates(documents: Sequence[IndexedDocument]) -> list[Candidate]:
-    return [
-        Candidate(UUID(int=number), document.lengths, document.postings)
-        for number, document in enumerate(documents)
-    ]
+def candidates(documents: Sequence[IndexedDocument]) -> Candidates:
+    return candidates_of((UUID(int=number), each) for number, each in enumerate(documents))
 
 
 def search(query: str, *documents: Sequence[str | Passage], limit: int = 100) -> list[Hit]:
@@ -85,10 +84,11 @@ def test_every_passage_that_has_a_word_of_the_query_is_a_hit(documents: list[lis
 def test_the_order_of_candidates_and_of_words_never_matters(documents, random) -> None:
     indexed = [index_document(map(Passage, texts)) for texts in documents]
     counts, corpus = totals(indexed)
-    given_order = candidates(indexed)
+    given_order = [(UUID(int=number), each) for number, each in enumerate(indexed)]
     shuffled = random.sample(given_order, len(given_order))
-    hits = rank(read_query("a b c"), given_order, counts, corpus, limit=9)
-    assert rank(read_query("c b a"), shuffled, counts, corpus, limit=9) == hits
+    asked = {"counts": counts, "corpus": corpus, "limit": 9}
+    hits = rank(read_query("a b c"), candidates_of(given_order), **asked)
+    assert rank(read_query("c b a"), candidates_of(shuffled), **asked) == hits
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.integers(0, 12))

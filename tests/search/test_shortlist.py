@@ -1,16 +1,17 @@
 """Of more documents than a search may look at, those are ranked in which the rare words stand together."""
 
 from collections.abc import Mapping
+from uuid import UUID
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.search.document import TermCount
 from memoranda.search.plan import LIMITS, Limits
 from memoranda.search.postings import pack_postings
-from memoranda.search.rows import TermRows
+from memoranda.search.rows import each_id
 from memoranda.search.shortlist import shortlist as shortlist_of
+from tests.search.candidates_of import rows_of
 
 ONE, TWO, THREE = (number.to_bytes(16) for number in (1, 2, 3))
 Said = Mapping[bytes, Mapping[str, bytes]]
@@ -21,16 +22,22 @@ def shortlist(
     postings: Said, counts: dict[str, TermCount], passages: int, limits: Limits = LIMITS
 ) -> list[bytes]:
     """The shortlist of what these documents hold."""
-    held: dict[str, list[tuple[bytes, bytes]]] = {}
+    held: dict[str, list[tuple[UUID, bytes]]] = {}
     for document, terms in postings.items():
         for term, packed in terms.items():
-            held.setdefault(term, []).append((document, packed))
-    return shortlist_of({term: rows(each) for term, each in held.items()}, counts, passages, limits)
+            held.setdefault(term, []).append((UUID(bytes=document), packed))
+    rows = {term: rows_of(each) for term, each in held.items()}
+    return each_id(shortlist_of(rows, counts, passages, limits))
 
 
-def rows(each: list[tuple[bytes, bytes]]) -> TermRows:
-    sizes = np.array([len(packed) for _, packed in each])
-    return TermRows([document for document, _ in each], sizes, b"".join(row for _, row in each))
+def in_turn(postings: Said, counts: dict[str, TermCount]) -> list[bytes]:
+    """The documents as they come in where one more of them is ranked each time."""
+    turns: list[bytes] = []
+    for most in range(1, len(postings) + 1):
+        listed = shortlist(postings, counts, 1_000, Limits(documents=most))
+        assert set(turns) < set(listed)
+        turns += [document for document in listed if document not in turns]
+    return turns
 
 
 def of(**passages: int) -> dict[str, TermCount]:
@@ -47,27 +54,27 @@ def test_the_document_in_which_the_words_stand_together_comes_first() -> None:
         TWO: {"blue": at(40), "heron": at(41)},
         THREE: {"blue": at(3, 9, 20, 30)},
     }
-    assert shortlist(postings, of(blue=6, heron=2), 1_000) == [TWO, ONE, THREE]
+    assert in_turn(postings, of(blue=6, heron=2)) == [TWO, ONE, THREE]
 
 
 def test_words_on_both_sides_of_a_block_stand_together_too() -> None:
     postings = {ONE: {"blue": at(3), "heron": at(20)}, TWO: {"blue": at(3), "heron": at(4)}}
-    assert shortlist(postings, of(blue=2, heron=2), 1_000) == [TWO, ONE]
+    assert in_turn(postings, of(blue=2, heron=2)) == [TWO, ONE]
 
 
 def test_what_ends_one_document_and_begins_the_next_stands_apart() -> None:
     postings = {ONE: {"blue": at(7)}, TWO: {"heron": at(0)}, THREE: {"blue": at(0), "heron": at(0)}}
-    assert shortlist(postings, of(blue=2, heron=2), 1_000)[0] == THREE
+    assert in_turn(postings, of(blue=2, heron=2))[0] == THREE
 
 
 def test_a_rare_word_promises_more_than_a_common_one_however_often_that_is_said() -> None:
     postings = {ONE: {"common": at(*range(8))}, TWO: {"rare": at(9)}}
-    assert shortlist(postings, of(common=500, rare=1), 1_000) == [TWO, ONE]
+    assert in_turn(postings, of(common=500, rare=1)) == [TWO, ONE]
 
 
 def test_equal_promises_go_by_id() -> None:
     postings = {THREE: {"a": at(1)}, ONE: {"a": at(9)}, TWO: {"a": at(5)}}
-    assert shortlist(postings, of(a=3), 1_000) == [ONE, TWO, THREE]
+    assert in_turn(postings, of(a=3)) == [ONE, TWO, THREE]
 
 
 def test_documents_are_taken_until_their_passages_are_enough_and_one_at_the_least() -> None:
@@ -95,5 +102,5 @@ def test_where_there_are_few_passages_every_document_is_ranked_in_any_order(
     }
     counts = of(a=3, b=5, c=9)
     listed = shortlist(postings, counts, 1_000)
-    assert sorted(listed) == sorted(postings)
+    assert listed == sorted(postings)
     assert listed == shortlist(dict(reversed(postings.items())), counts, 1_000)

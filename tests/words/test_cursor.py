@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.words.cursor import make_cursor, make_seen_cursor, read_cursor, read_seen_cursor
+from memoranda.words.cursor import (
+    make_cursor,
+    make_named_cursor,
+    make_seen_cursor,
+    read_cursor,
+    read_named_cursor,
+    read_owned_cursor,
+    read_seen_cursor,
+)
 from memoranda.words.errors import Invalid
 from memoranda.words.ids import new_id
 
@@ -61,3 +69,34 @@ def test_a_cursor_of_what_was_shown_is_not_to_be_changed(
             read_seen_cursor("recall", wrong)
     with pytest.raises(Invalid):
         read_seen_cursor("another list", cursor)
+
+
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=300)
+
+
+@given(NAMES, NAMES)
+def test_the_names_of_a_row_without_an_id_read_back_as_they_were(first: str, second: str) -> None:
+    if first or second:
+        cursor = make_named_cursor("threads", [first, second])
+        assert read_named_cursor("threads", cursor, 2) == (first, second)
+        for wrong in ("other", "thread"):
+            with pytest.raises(Invalid):
+                read_named_cursor(wrong, cursor, 2)
+        for count in (1, 3):
+            with pytest.raises(Invalid):
+                read_named_cursor("threads", cursor, count)
+    assert read_named_cursor("threads", None, 2) is None
+
+
+@given(st.text(max_size=60))
+def test_any_text_that_was_not_made_for_it_names_no_row(text: str) -> None:
+    for made in (text, make_named_cursor("threads", ["no id", "name"])):
+        with pytest.raises(Invalid):
+            read_owned_cursor("threads", made)
+
+
+def test_names_are_of_the_row_of_somebody() -> None:
+    owner = new_id()
+    cursor = make_named_cursor("threads", [str(owner), "name"])
+    assert read_owned_cursor("threads", cursor) == (owner, "name")
+    assert read_owned_cursor("threads", None) is None

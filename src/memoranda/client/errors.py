@@ -28,6 +28,7 @@ from memoranda.words.errors import (
     Unavailable,
     error_types,
 )
+from memoranda.words.text import neutral_line
 
 ROOMS: Final[tuple[ModuleType, ...]] = (
     *(words, over_http, roles, rates, conversations, chats),
@@ -47,6 +48,7 @@ KIND_BY_STATUS: Final[Mapping[int, type[MemorandaError]]] = {
 }
 """The kind of a code that a newer server has; any other status is `Invalid` below 500, and else `Unavailable`."""
 
+MOST_LOCATION: Final = 200
 FAULTS: Final = 500
 """From here on statuses say that the server is at fault."""
 OWN_FIELDS: Final = frozenset({"type", "title", "status", "detail", "code"})
@@ -65,15 +67,26 @@ class UnexpectedAnswer(Unavailable):
     retryable = False
 
 
+class ClientClosed(Invalid):
+    """The client was closed, and asks nothing any more. Ask within its `with` block, or make another one."""
+
+    code = "client_closed"
+
+
+def closed() -> ClientClosed:
+    """The error of whoever asks a client that was closed."""
+    return ClientClosed("This client was closed: ask within its `with` block, or make another one.")
+
+
 def error_of(status: int, content: bytes) -> MemorandaError:
     """The error that an answer tells of; what it carries beside the problem's own fields are the details."""
     try:
         problem = json.loads(content)
         code, detail = problem["code"], problem["detail"]
-    except (ValueError, TypeError, KeyError):
-        return _unexpected(status)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return unexpected(status)
     if not isinstance(code, str) or not isinstance(detail, str):
-        return _unexpected(status)
+        return unexpected(status)
     kind = known().get(code)
     error = _newer(code, detail, status) if kind is None else kind(detail)
     error.details.update({name: problem[name] for name in problem if name not in OWN_FIELDS})
@@ -95,7 +108,17 @@ def _newer(code: str, detail: str, status: int) -> MemorandaError:
     return error
 
 
-def _unexpected(status: int) -> UnexpectedAnswer:
+def sent_on(status: int, location: str) -> UnexpectedAnswer:
+    """The error where the address is another one by now: a request with a key is sent nowhere else by itself."""
+    to = neutral_line(location)[:MOST_LOCATION]
+    return UnexpectedAnswer(
+        f"What is at this address sends on to {to}: give the client the address that answers itself.",
+        status=status,
+    )
+
+
+def unexpected(status: int) -> UnexpectedAnswer:
+    """The error where another program than the server has answered."""
     return UnexpectedAnswer(
         f"The answer, of status {status}, is none of this API: check the address, and what stands before the server.",
         status=status,

@@ -6,12 +6,19 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from memoranda.client.call import Call
-from memoranda.words.errors import MemorandaError, StorageBusy
+from memoranda.words.errors import Invalid, MemorandaError, StorageBusy
+from memoranda.words.given import checked
 
 NEVER_DONE: Final = frozenset({429})
 """Statuses of requests that were refused before anything was done about them."""
 BETWEEN: Final = frozenset({502, 503, 504})
 """Statuses that say nothing of whether the request was done."""
+
+
+LONGEST_S: Final = 24 * 3600.0
+"""Nobody waits longer: a day."""
+MOST_DOUBLED: Final = 60
+"""A wait that was doubled so often is longer than any that somebody waits."""
 
 
 class Failure(NamedTuple):
@@ -21,6 +28,16 @@ class Failure(NamedTuple):
     status: int | None = None
     wait_s: float | None = None
     sent: bool = True
+
+
+@checked
+def check_retries(tries: int, first_wait_s: float, longest_wait_s: float) -> None:
+    """Return where these are times and waits. Raises `Invalid`."""
+    if tries < 1:
+        raise Invalid("tries counts the first attempt too: say 1 or more.", field="tries")
+    for name, value in (("first_wait_s", first_wait_s), ("longest_wait_s", longest_wait_s)):
+        if not 0 <= value <= LONGEST_S:
+            raise Invalid(f"{name} is a number of seconds, from 0 to a day.", field=name)
 
 
 @dataclass(frozen=True)
@@ -35,6 +52,10 @@ class Retries:
     first_wait_s: float = 0.5
     longest_wait_s: float = 30.0
 
+    def __post_init__(self) -> None:
+        """Refuse what no waiting can be made of. Raises `Invalid`."""
+        check_retries(self.tries, self.first_wait_s, self.longest_wait_s)
+
     def wait_s(self, call: Call[Any], failure: Failure, tried: int) -> float | None:
         """How long to wait before the next attempt, or None where there is none.
 
@@ -45,7 +66,7 @@ class Retries:
             return None
         if failure.wait_s is not None:
             return failure.wait_s if failure.wait_s <= self.longest_wait_s else None
-        full = min(self.first_wait_s * 2.0 ** (tried - 1), self.longest_wait_s)
+        full = min(self.first_wait_s * 2.0 ** min(tried - 1, MOST_DOUBLED), self.longest_wait_s)
         return full * random.uniform(0.5, 1)  # noqa: S311 - it spreads clients out, and may be guessed
 
 

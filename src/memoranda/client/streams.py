@@ -31,12 +31,19 @@ class Lines:
         """The lines that are whole by now."""
         *whole, self._rest = (self._rest + part).split(b"\n")
         for line in whole:
-            yield line.removesuffix(b"\r").decode()
+            yield _text(line.removesuffix(b"\r"))
 
     def end(self) -> Iterator[str]:
         """What stands after the last newline, if anything does."""
         if self._rest:
-            yield self._rest.decode()
+            yield _text(self._rest)
+
+
+def _text(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise _unexpected() from None
 
 
 class Message(NamedTuple):

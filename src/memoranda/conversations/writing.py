@@ -124,6 +124,14 @@ def purge(tx: Transaction, place: Place) -> list[Conversation]:
     return [] if held is None else _purge(tx, [held.conversation])
 
 
+def purge_whole(tx: Transaction, place: Place) -> list[Conversation]:
+    """Delete a conversation with all that it was branched into, likewise; the caller holds its workflow."""
+    held = _found(tx, place)
+    if held is None:
+        return []
+    return _purge(tx, [held.conversation, *generations.branches_of(tx, held.conversation)])
+
+
 def purge_user(tx: Transaction, user_id: UUID) -> list[Conversation]:
     """Delete every conversation of the user."""
     return _purge(tx, generations.of_user(tx, user_id))

@@ -21,6 +21,10 @@ Given = app.Memoranda | sync.Memoranda
 """Memoranda as it was opened: in `async with` on a running loop, or in a script's `with`."""
 
 
+class WaitsForItself(RuntimeError, asyncio.InvalidStateError):
+    """A call that waits was made on the loop that would have to do it. LangGraph's own raise the second."""
+
+
 class Named(TypedDict):
     """The subject, as verbs take it."""
 
@@ -60,10 +64,10 @@ class Home:
         return {"user_id": self.user_id, "agent_id": self.agent_id}
 
     def wait(self, asked: Coroutine[Any, Any, T]) -> T:
-        """Run it there, and wait. Raises `RuntimeError` on that very loop, which would wait for itself."""
+        """Run it there, and wait. Raises `WaitsForItself` on that very loop."""
         if _running() is self.loop:
             asked.close()
-            raise RuntimeError(
+            raise WaitsForItself(
                 "This would wait for the event loop that it is called on. Use the asynchronous method, "
                 "whose name begins with an a, or call it from another thread."
             )

@@ -8,7 +8,8 @@ from memoranda.knowledge.models import COLLECTION
 from memoranda.knowledge.vectors import store as chunks
 from memoranda.knowledge.vectors.store import Query as QueryVector
 from memoranda.search.both import both
-from memoranda.search.fusion import Meaning, Place
+from memoranda.search.candidates import Place
+from memoranda.search.fusion import Meaning
 from memoranda.search.lexical import Hit
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction

@@ -12,7 +12,7 @@ from memoranda.memories.about import StoredRefs, about_input
 from memoranda.memories.audience import Audience
 from memoranda.memories.models import Origin
 from memoranda.words.errors import Invalid, OverLimit
-from memoranda.words.inputs import optional_text_input, text_input, time_input
+from memoranda.words.inputs import check_length, optional_text_input, text_input, time_input
 from memoranda.words.ref import ResourceRef
 from memoranda.words.secrets.check import check_no_secret
 from memoranda.words.subject_key import make_subject_key
@@ -70,17 +70,24 @@ UNSET: Final = Unset.UNSET
 
 
 class Edit(NamedTuple):
-    """What is to change of what a memory says, checked; what is unset stays as it is."""
+    """What is to change of what a memory says, checked; what is unset stays as it is.
+
+    A text that is not `as_written` says nothing of blanks at its ends: those that were there stay.
+    """
 
     text: str | Unset = UNSET
     title: str | Unset | None = UNSET
     category: str | Unset | None = UNSET
     tags: tuple[str, ...] | Unset = UNSET
     expires_at: datetime | Unset | None = UNSET
+    as_written: bool | Unset = UNSET
 
     def of(self, said: Candidate) -> Candidate:
         """What `said` becomes."""
         given = {name: value for name, value in self._asdict().items() if value is not UNSET}
+        as_written = given.pop("as_written", False)
+        if "text" in given and not as_written:
+            given["text"] = between_ends_of(said.text, given["text"])
         return said._replace(**given)
 
 
@@ -107,14 +114,25 @@ def digest(folded: str) -> bytes:
     return hashlib.sha256(folded.encode()).digest()
 
 
-def memory_text(text: str, limit: int) -> str:
-    """The text trimmed, of 1 to `limit` characters. Raises `Invalid` or `OverLimit`."""
+def memory_text(text: str, limit: int, *, as_written: bool = False) -> str:
+    """The text trimmed, or as it was written, of 1 to `limit` characters. Raises `Invalid` or `OverLimit`.
+
+    Blanks at its ends make no other text of it: they are in no mark.
+    """
     trimmed = text_input("text", text, limit=limit)
     if not any(map(_is_seen, trimmed)):
         raise Invalid(
             "text holds only characters that nobody can see: say something.", field="text"
         )
-    return trimmed
+    if not as_written:
+        return trimmed
+    check_length("text", text, limit)
+    return text
+
+
+def between_ends_of(before: str, text: str) -> str:
+    """The trimmed text with the blanks around it that stand around the one before."""
+    return before[: len(before) - len(before.lstrip())] + text + before[len(before.rstrip()) :]
 
 
 def _is_seen(character: str) -> bool:
@@ -217,8 +235,9 @@ def candidate_input(
     attribute: str | None,
     about: ResourceRef | None = None,
     pinned: bool = False,
+    as_written: bool = False,
 ) -> Candidate:
-    """What somebody wants remembered or proposes, checked.
+    """What somebody wants remembered or proposes, checked; `as_written` keeps blanks at the text's ends.
 
     Raises `Invalid`, `OverLimit` and `SecretFound` with the field.
     """
@@ -226,7 +245,7 @@ def candidate_input(
     made = Candidate(
         audience=audience,
         subject_key=subject_key(audience, organization_id, attribute, about),
-        text=memory_text(text, text_chars),
+        text=memory_text(text, text_chars, as_written=as_written),
         title=optional_text_input("title", title),
         category=optional_text_input("category", category, limit=LONGEST_CATEGORY),
         tags=tags_input(tags),
@@ -247,16 +266,20 @@ def edit_input(
     category: str | Unset | None = UNSET,
     tags: Sequence[str] | Unset = UNSET,
     expires_at: datetime | Unset | None = UNSET,
+    as_written: bool | Unset = UNSET,
 ) -> Edit:
     """What somebody wants changed, checked. Raises `Invalid`, `OverLimit` and `SecretFound` with the field."""
     edit = Edit(
-        text=text if text is UNSET else memory_text(text, text_chars),
+        text=text
+        if text is UNSET
+        else memory_text(text, text_chars, as_written=as_written is True),
         title=title if title is UNSET else optional_text_input("title", title),
         category=category
         if category is UNSET
         else optional_text_input("category", category, limit=LONGEST_CATEGORY),
         tags=tags if tags is UNSET else tags_input(tags),
         expires_at=expires_at if expires_at is UNSET else expiry_input(expires_at),
+        as_written=as_written,
     )
     check_secrets(
         None if edit.text is UNSET else edit.text,

@@ -243,13 +243,14 @@ class MemorySearch(_Value):
 
 
 class RecalledMemory(_Value):
-    """A memory in a recall's block. A pinned one needs no match."""
+    """A memory in a recall's block. A pinned one needs no match. `branch_left` is as of a memory."""
 
     id: UUID
     version: int
     text: str
     pinned: bool
     match: Match | None
+    branch_left: bool = False
 
 
 class Recall(_Value):

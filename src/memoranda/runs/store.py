@@ -1,6 +1,7 @@
 """The SQL of runs, their logs and activities."""
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from itertools import chain, combinations
 from typing import Any, Final
 from uuid import UUID
@@ -34,6 +35,7 @@ CHANGE = (
     .values({name: bindparam(f"new_{name}", type_=runs.c[name].type) for name in _CHANGES})
 )
 LEFT = select(runs.c.id).where(one_of(runs.c.id, "ids"), runs.c.left_at.is_not(None))
+LEFT_BY_THEN = LEFT.where(runs.c.left_at <= bindparam("then"))
 INSERT_REF = insert(run_refs)
 INSERT_CHANGE = insert(run_changes)
 _WANTED: Final = {
@@ -93,9 +95,16 @@ def find_run(tx: Transaction, run_id: UUID, *, hold: bool = False) -> Run | None
     return None if row is None else _run(row)
 
 
-def left(tx: Transaction, run_ids: Collection[UUID]) -> frozenset[UUID]:
-    """Those of these runs whose answers are on a branch of their chat that was left."""
-    return frozenset(row.id for row in tx.all(LEFT, ids=list(run_ids)))
+def left(
+    tx: Transaction, run_ids: Collection[UUID], then: datetime | None = None
+) -> frozenset[UUID]:
+    """Those of these runs whose answers are on a branch of their chat that was left, and with `then` was by that time.
+
+    Of a branch that was come back to since, nobody knows any more that it was left then.
+    """
+    if then is None:
+        return frozenset(row.id for row in tx.all(LEFT, ids=list(run_ids)))
+    return frozenset(row.id for row in tx.all(LEFT_BY_THEN, ids=list(run_ids), then=then))
 
 
 def change_run(tx: Transaction, run: Run) -> None:

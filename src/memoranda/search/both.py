@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.search import store as index
-from memoranda.search.fusion import Meaning, Place, fuse
+from memoranda.search.candidates import Place
+from memoranda.search.fusion import Meaning, fuse
 from memoranda.search.lexical import Hit, Words
 from memoranda.search.terms import Query
 from memoranda.search.weights import FUSION
@@ -61,8 +62,7 @@ def both(
         return Both(index.search(tx, collection, query, limit=limit, document_ids=document_ids), {})
     asked = meaning.model, meaning.vector
     known = dict(vectors.nearest(tx, *asked, FUSION.most, document_ids))
-    also = {document_id for document_id, _ in known}
-    judged = index.judge(tx, collection, query, document_ids=document_ids, also=also)
+    judged = index.judge(tx, collection, query, document_ids=document_ids, also=known)
     by_words = [] if judged is None else judged.best(FUSION.most)
     others = {(hit.document_id, hit.ordinal) for hit in by_words} - known.keys()
     known |= vectors.cosines(tx, *asked, others)

@@ -2,18 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
-from uuid import UUID
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.search.calibration import Calibration
+from memoranda.search.candidates import Place
 from memoranda.search.lexical import DIGITS, Hit, Words
 from memoranda.search.weights import FUSION, REACH, WEIGHTS, Fusion
-
-Place: TypeAlias = tuple[UUID, int]
-"""A passage: its document, and its ordinal there."""
 
 _STEPS: Final = range(-REACH, REACH + 1)
 

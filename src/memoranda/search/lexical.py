@@ -1,15 +1,17 @@
 """The one ranking: BM25 over passages and over windows of neighbors, from plain values alone."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoranda.search.candidates import BLOCK, Candidates, Place
 from memoranda.search.document import TermCount
-from memoranda.search.postings import Numbers, unpack_each, unpack_lengths
+from memoranda.search.field import Field, likeliest, with_places
+from memoranda.search.postings import Numbers
 from memoranda.search.terms import Query
 from memoranda.search.weights import REACH, WEIGHTS, Weights
 
@@ -28,15 +30,6 @@ class Corpus:
 
     passages: int
     tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A document that may answer: its packed lengths, and its packed postings by term."""
-
-    document_id: UUID
-    lengths: bytes
-    postings: Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +57,53 @@ class Words:
 
 def rank(
     query: Query,
-    candidates: Sequence[Candidate],
+    candidates: Candidates,
     counts: Mapping[str, TermCount],
     corpus: Corpus,
     *,
     limit: int,
+    blocks: int | None = None,
     weights: Weights = WEIGHTS,
 ) -> list[Hit]:
     """Return the best passages, best first; equal scores go by document id, then by ordinal.
 
     A passage scores by its own words and by those of its window, which never leaves its
     document. The best possible answer, all words of the query close together, scores about 1.
-    Nothing but the arguments moves a score, and the order of candidates does not matter.
+    Nothing but the arguments moves a score. With `blocks`, only so many blocks of passages are
+    scored, those that hold most of the query.
     """
-    judged = judge(query, candidates, counts, corpus, weights) if limit > 0 else None
+    if limit <= 0:
+        return []
+    judged = judge(query, candidates, counts, corpus, blocks=blocks, weights=weights)
     return [] if judged is None else judged.best(limit)
 
 
 def judge(
     query: Query,
-    candidates: Sequence[Candidate],
+    candidates: Candidates,
     counts: Mapping[str, TermCount],
     corpus: Corpus,
+    *,
+    blocks: int | None = None,
+    also: Collection[Place] = (),
     weights: Weights = WEIGHTS,
 ) -> "Judged | None":
-    """Score every passage of the candidates by words; None where no window holds any of them."""
-    if not candidates or corpus.tokens <= 0:
+    """Score the passages of the candidates by words; None where no window holds any of them.
+
+    With `blocks`, so many blocks of passages, those that hold most of the query, and `also` those of
+    these passages.
+    """
+    if corpus.tokens <= 0:
         return None
-    field = _Field(candidates)
+    if candidates.said.keys().isdisjoint(query.terms):
+        return None
+    speaker = candidates.speaker(query.names)
+    wanted = None
+    if blocks is not None and blocks * BLOCK < candidates.cells:
+        worth = {term: _worth(query, term, counts, corpus) for term in query.terms}
+        wanted = likeliest(candidates, worth, blocks, weights, speaker)
+        wanted = with_places(wanted, candidates, also)
+    field = Field(candidates, wanted)
     own, windows = _bm25(query, field, counts, corpus, weights)
     best_own, best_window = float(own.max()), float(windows.max())
     if best_window <= 0:
@@ -100,10 +112,9 @@ def judge(
     strength = _strength(best_window, query, counts, corpus)
     score, whole = share.copy(), 1.0
     theirs = np.zeros(len(score), np.bool_)
-    speaker = field.speaker(query.names)
     if speaker is not None:
-        theirs[speaker] = True
-        score[speaker] += weights.speaker
+        theirs[field.kept(speaker)] = True
+        score[theirs] += weights.speaker
         whole += weights.speaker
     score *= strength / whole
     nothing = (windows <= 0) | ~field.real
@@ -112,10 +123,10 @@ def judge(
 
 
 class Judged:
-    """What words say of every passage of the candidates."""
+    """What words say of the passages that were scored."""
 
     def __init__(
-        self, field: "_Field", score: Scores, share: Scores, theirs: NDArray[np.bool_]
+        self, field: Field, score: Scores, share: Scores, theirs: NDArray[np.bool_]
     ) -> None:
         self._field = field
         self._score = score
@@ -124,86 +135,32 @@ class Judged:
 
     def best(self, limit: int) -> list[Hit]:
         """The best passages, best first; equal scores go by document id, then by ordinal."""
-        return self._field.best(self._score, limit)
-
-    def words(self, places: Iterable[tuple[UUID, int]]) -> list["Words"]:
-        """What words say of these passages, one for one; nothing of one that is no candidate's."""
-        found = []
-        for document_id, ordinal in places:
-            cell = self._field.cell(document_id, ordinal)
-            known = cell is not None and self._score[cell] > 0
-            share, theirs = (self._share[cell], self._theirs[cell]) if known else (0.0, False)
-            found.append(Words(document_id, ordinal, float(share), bool(theirs)))
-        return found
-
-
-class _Field:
-    """All candidate passages in one row of cells, documents kept apart by empty cells."""
-
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self.documents = sorted(candidates, key=lambda candidate: candidate.document_id)
-        lengths = [unpack_lengths(document.lengths) for document in self.documents]
-        gap = np.zeros(REACH, np.int64)
-        self.lengths: Numbers = np.concatenate(
-            [gap, *(part for one in lengths for part in (one, gap))]
-        )
-        sizes = np.array([len(one) + REACH for one in lengths])
-        self.starts: Numbers = REACH + np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        self.real = np.zeros(len(self.lengths), np.bool_)
-        self.spans: dict[UUID, tuple[int, int]] = {}
-        for start, one, document in zip(self.starts.tolist(), lengths, self.documents, strict=True):
-            self.real[start : start + len(one)] = True
-            self.spans[document.document_id] = start, len(one)
-        self._held: dict[str, tuple[list[bytes], list[int]]] = {}
-        for start, document in zip(self.starts.tolist(), self.documents, strict=True):
-            for term, packed in document.postings.items():
-                rows, starts = self._held.setdefault(term, ([], []))
-                rows.append(packed)
-                starts.append(start)
-
-    def occurrences(self, term: str) -> tuple[Numbers, Numbers] | None:
-        """The cells that hold a term, and how often; None where no candidate does."""
-        held = self._held.get(term)
-        return None if held is None else unpack_each(held[0], held[1])
-
-    def speaker(self, names: Sequence[str]) -> Numbers | None:
-        """The cells of the one speaker that is named; None where it is none or more than one.
-
-        "John Smith" is two names of one speaker: the cells of one name lie within the other's.
-        """
-        named = [found[0] for name in names if (found := self.occurrences(name)) is not None]
-        if not named:
-            return None
-        fewest = min(named, key=len)
-        within_all = all(np.isin(fewest, cells, assume_unique=True).all() for cells in named)
-        return fewest if within_all else None
-
-    def cell(self, document_id: UUID, ordinal: int) -> int | None:
-        """Where a passage is; None where it is no candidate's."""
-        start, size = self.spans.get(document_id, (0, 0))
-        return start + ordinal if 0 <= ordinal < size else None
-
-    def best(self, score: Scores, limit: int) -> list[Hit]:
+        score = self._score
         cells = np.flatnonzero(score > 0)
         if len(cells) > limit:
-            bar = np.partition(score[cells], len(cells) - limit)[len(cells) - limit]
+            bar = np.sort(score[cells])[len(cells) - limit]
             cells = cells[score[cells] >= bar]
         # A stable sort keeps equal scores in the order of cells: document, then ordinal.
         order = cells[np.argsort(-score[cells], kind="stable")][:limit]
-        owners = np.searchsorted(self.starts, order, side="right") - 1
+        scores = score[order].tolist()
         return [
-            Hit(
-                self.documents[owner].document_id,
-                cell - int(self.starts[owner]),
-                float(score[cell]),
-            )
-            for cell, owner in zip(order.tolist(), owners.tolist(), strict=True)
+            Hit(*place, each) for place, each in zip(self._field.places(order), scores, strict=True)
         ]
+
+    def words(self, places: Iterable[Place]) -> list[Words]:
+        """What words say of these passages, one for one; nothing of one that was not scored."""
+        asked = list(places)
+        cells = self._field.cells(asked)
+        known = (cells >= 0) & (self._score[cells] > 0)
+        shares = np.where(known, self._share[cells], 0.0).tolist()
+        theirs = (known & self._theirs[cells]).tolist()
+        said = zip(asked, shares, theirs, strict=True)
+        return [Words(*place, share, named) for place, share, named in said]
 
 
 def _bm25(
     query: Query,
-    field: _Field,
+    field: Field,
     counts: Mapping[str, TermCount],
     corpus: Corpus,
     weights: Weights,
@@ -213,7 +170,7 @@ def _bm25(
     around, wide_average = _spread(field.lengths, weights), average * sum(weights.kernel)
     own, windows = np.zeros(len(around)), np.zeros(len(around))
     for term in sorted(query.terms):  # one order of adding, so that sums agree to the last bit
-        found = field.occurrences(term)
+        found = field.said(term)
         if found is None:
             continue
         cells, times = found
@@ -272,9 +229,11 @@ def _strength(
     best_window: float, query: Query, counts: Mapping[str, TermCount], corpus: Corpus
 ) -> float:
     """How much of what the query asks for its best window holds: 1 is every word about once."""
-    nothing = TermCount(0, 0, 0)
-    asked = sum(
-        times * _idf(counts.get(term, nothing).windows, corpus.passages)
-        for term, times in sorted(query.terms.items())
-    )
+    asked = sum(_worth(query, term, counts, corpus) for term in sorted(query.terms))
     return min(1.0, best_window / asked) if asked > 0 else 1.0
+
+
+def _worth(query: Query, term: str, counts: Mapping[str, TermCount], corpus: Corpus) -> float:
+    """What a window that holds a term once is worth: the more, the fewer hold it."""
+    holding = counts[term].windows if term in counts else 0
+    return query.terms[term] * _idf(holding, corpus.passages)

@@ -14,7 +14,8 @@ class Limits:
 
     `terms` is the most terms that are looked up, `rows` the most posting rows of the rarest of them,
     `more` the most rows that are fetched before candidates are known where it leaves room for others, `documents` the
-    most candidates, and `passages` about the most that these have together.
+    most candidates, and `passages` about the most that these have together. Where they have more than `whole`
+    of them, `blocks` is how many blocks are ranked.
     """
 
     terms: int = 32
@@ -22,6 +23,8 @@ class Limits:
     more: int = 6_000
     documents: int = 2_000
     passages: int = 100_000
+    whole: int = 16_000
+    blocks: int = 1_000
 
 
 LIMITS: Final = Limits()

@@ -1,7 +1,7 @@
 """How postings and lengths are written into rows: little-endian numbers behind a version byte."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ _VERSION: Final = 1
 _WIDTHS: Final = (1, 2, 4)
 _KNOWN: Final = np.isin(np.arange(256), _WIDTHS)
 _LARGEST: Final = (1 << 32) - 1
-_HEADER: Final = 2
+HEADER: Final = 2
+"""So many bytes of a row come before its numbers."""
 BLOCK_BITS: Final = 2
 """Passages are looked at four by four where there are too many of them: a row never ends within such a block."""
 MOST_BYTES: Final = 2_000
@@ -40,8 +41,8 @@ def unpack_postings(packed: bytes) -> tuple[Numbers, Numbers]:
     """Return ordinals (ascending) and counts, as two arrays of one length."""
     width = _width(packed)
     entries = _entries(packed, width)
-    ordinals = np.frombuffer(packed, f"<u{width}", entries, _HEADER)
-    times = np.frombuffer(packed, np.uint8, entries, _HEADER + entries * width)
+    ordinals = np.frombuffer(packed, f"<u{width}", entries, HEADER)
+    times = np.frombuffer(packed, np.uint8, entries, HEADER + entries * width)
     return ordinals.astype(np.int64), times.astype(np.int64)
 
 
@@ -52,7 +53,7 @@ def split_postings(packed: bytes, most: int = MOST_BYTES) -> list[bytes]:
     width = _width(packed)
     ordinals, times = unpack_postings(packed)
     blocks = ordinals >> BLOCK_BITS
-    parts, start, at_once = [], 0, (most - _HEADER) // (width + 1)
+    parts, start, at_once = [], 0, (most - HEADER) // (width + 1)
     while start < len(ordinals):
         end = start + at_once
         while end < len(ordinals) and blocks[end] == blocks[end - 1]:
@@ -70,43 +71,32 @@ def join_postings(one: bytes, other: bytes) -> bytes:
 
 
 def unpack_each(packed: Sequence[bytes], starts: Sequence[int]) -> tuple[Numbers, Numbers]:
-    """`unpack_rows` of rows that are not joined yet."""
+    """The ordinals of rows that are not joined yet, each row's moved by its start, and their counts."""
     sizes = np.fromiter(map(len, packed), np.int64, len(packed))
-    return unpack_rows(b"".join(packed), sizes, np.asarray(starts, np.int64))
+    rows = unpack_rows(b"".join(packed), sizes)
+    return rows.ordinals + np.repeat(np.asarray(starts, np.int64), rows.entries), rows.times
 
 
-def unpack_rows(packed: bytes, sizes: Numbers, starts: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the ordinals of rows that follow each other and their counts, each row's ordinals moved by its start.
+class Unpacked(NamedTuple):
+    """How many passages each row tells of; their ordinals and counts, row after row."""
 
-    They are in any order, but those of one row stand together and ascend. As `unpack_postings` of one
-    row after the other, in a few steps for all rows of one width.
-    """
-    if not len(sizes):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if sizes.min() < _HEADER:
-        raise _unreadable("its header is unknown")
+    entries: Numbers
+    ordinals: Numbers
+    times: Numbers
+
+
+def unpack_rows(packed: bytes, sizes: Numbers) -> Unpacked:
+    """Unpack rows that follow each other: as `unpack_postings` of one after the other, all in a few steps."""
     every = np.frombuffer(packed, np.uint8)
-    begins = np.cumsum(sizes) - sizes
-    widths = every[begins + 1].astype(np.int64)
-    if (every[begins] != _VERSION).any() or not _KNOWN[widths].all():
-        raise _unreadable("its header is unknown")
-    entries, rest = np.divmod(sizes - _HEADER, widths + 1)
+    begins, widths = headers(every, sizes)
+    entries, rest = np.divmod(sizes - HEADER, widths + 1)
     if rest.any():
         raise _unreadable("its length does not fit its entries")
-    places, times = [], []
-    for width in _WIDTHS:
-        rows = np.flatnonzero(widths == width)
-        if not len(rows):
-            continue
-        of_each, begin = entries[rows], begins[rows] + _HEADER
-        within = np.arange(of_each.sum()) - np.repeat(np.cumsum(of_each) - of_each, of_each)
-        at = np.repeat(begin, of_each) + within * width
-        ordinals = every[at].astype(np.int64)
-        for byte in range(1, width):
-            ordinals |= every[at + byte].astype(np.int64) << 8 * byte
-        places.append(ordinals + np.repeat(starts[rows], of_each))
-        times.append(every[np.repeat(begin + of_each * width, of_each) + within])
-    return np.concatenate(places), np.concatenate(times).astype(np.int64)
+    within, first = counted(entries), np.repeat(begins + HEADER, entries)
+    width = np.repeat(widths, entries)
+    ordinals = numbers_at(every, first + within * width, width)
+    times = every[first + np.repeat(entries * widths, entries) + within]
+    return Unpacked(entries, ordinals, times.astype(np.int64))
 
 
 def pack_lengths(lengths: Sequence[int]) -> bytes:
@@ -116,10 +106,48 @@ def pack_lengths(lengths: Sequence[int]) -> bytes:
 
 def unpack_lengths(packed: bytes) -> Numbers:
     """Return the length of each passage, in order."""
-    width = _width(packed)
-    if (len(packed) - _HEADER) % width:
+    every = np.frombuffer(packed, np.uint8)
+    sizes = np.array([len(packed)])
+    [begin], [width] = headers(every, sizes)
+    [entries] = lengths_in(sizes, np.array([width]))
+    at = begin + HEADER + np.arange(entries) * width
+    return numbers_at(every, at, np.full(entries, width))
+
+
+def lengths_in(sizes: Numbers, widths: Numbers) -> Numbers:
+    """How many lengths rows of so many bytes hold."""
+    entries, rest = np.divmod(sizes - HEADER, widths)
+    if rest.any():
         raise _unreadable("its length does not fit its entries")
-    return np.frombuffer(packed, f"<u{width}", -1, _HEADER).astype(np.int64)
+    return entries
+
+
+def headers(every: NDArray[np.uint8], sizes: Numbers) -> tuple[Numbers, Numbers]:
+    """Where each of the rows begins that follow each other, and how wide its numbers are."""
+    begins = np.cumsum(sizes) - sizes
+    if not len(sizes):
+        return begins, begins
+    if sizes.min() < HEADER:
+        raise _unreadable("its header is unknown")
+    widths = every[begins + 1].astype(np.int64)
+    if (every[begins] != _VERSION).any() or not _KNOWN[widths].all():
+        raise _unreadable("its header is unknown")
+    return begins, widths
+
+
+def counted(sizes: Numbers) -> Numbers:
+    """From 0 on for each of these sizes, one after the other."""
+    numbers: Numbers = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return numbers
+
+
+def numbers_at(every: NDArray[np.uint8], at: Numbers, widths: Numbers) -> Numbers:
+    """The numbers that begin at these bytes, each as wide as is said."""
+    numbers = every[at].astype(np.int64)
+    for byte in range(1, int(widths.max(initial=1))):
+        wider = np.flatnonzero(widths > byte)
+        numbers[wider] |= every[at[wider] + byte].astype(np.int64) << 8 * byte
+    return numbers
 
 
 def _row(ordinals: Sequence[int] | Numbers, times: Sequence[int] | Numbers) -> bytes:
@@ -135,13 +163,13 @@ def _pack(numbers: Sequence[int] | Numbers) -> bytes:
 
 
 def _width(packed: bytes) -> int:
-    if len(packed) < _HEADER or packed[0] != _VERSION or packed[1] not in _WIDTHS:
+    if len(packed) < HEADER or packed[0] != _VERSION or packed[1] not in _WIDTHS:
         raise _unreadable("its header is unknown")
     return packed[1]
 
 
 def _entries(packed: bytes, width: int) -> int:
-    entries, rest = divmod(len(packed) - _HEADER, width + 1)
+    entries, rest = divmod(len(packed) - HEADER, width + 1)
     if rest:
         raise _unreadable("its length does not fit its entries")
     return entries

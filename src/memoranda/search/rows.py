@@ -1,14 +1,19 @@
 """The rows of one term as they come out of the database: all in one piece, so that thousands cost little."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import pairwise
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memoranda.search.postings import Numbers, join_postings, unpack_rows
+from memoranda.search.postings import Numbers, Unpacked, join_postings, unpack_rows
 
 ID_BYTES: Final = 16
+
+Ids: TypeAlias = NDArray[np.bytes_]
+"""The 16 bytes of each id. They are in the order of ids; one that is taken out loses the zeros at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,42 +23,70 @@ class TermRows:
     A document whose row was long has several, and no two rows hold the same passage.
     """
 
-    documents: list[bytes]
+    documents: Ids
     sizes: Numbers
     packed: bytes
 
     @classmethod
     def read(cls, ids: bytes, sizes: bytes, packed: bytes) -> "TermRows":
         """Read them as `joined` selects ids, lengths and rows."""
-        places = range(0, len(ids), ID_BYTES)
-        documents = [ids[place : place + ID_BYTES] for place in places]
-        return cls(documents, np.array(numbers_of(sizes), np.int64), packed)
+        return cls(ids_of(ids), numbers_of(sizes), packed)
 
     def each(self) -> Iterator[tuple[bytes, bytes]]:
         """The document of each row, and the row."""
         ends = np.cumsum(self.sizes).tolist()
         begin = 0
-        for document, end in zip(self.documents, ends, strict=True):
+        for document, end in zip(each_id(self.documents), ends, strict=True):
             yield document, self.packed[begin:end]
             begin = end
 
-    def without(self, hidden: Collection[bytes], most: int) -> "TermRows":
-        """The first `most` of the rows that are of none of these documents."""
-        kept = [row for row in self.each() if row[0] not in hidden][:most]
-        sizes = np.array([len(packed) for _, packed in kept], np.int64)
-        return TermRows([document for document, _ in kept], sizes, b"".join(row[1] for row in kept))
+    def of(self, documents: Ids) -> "TermRows":
+        """The rows of these documents alone, which are in order."""
+        return self._where(found_in(documents, self.documents) >= 0)
 
-    def unpacked(self, start: Mapping[bytes, int]) -> tuple[Numbers, Numbers]:
-        """The passages of all rows, each moved by its document's start, and how often each says the term."""
-        rows = len(self.documents)
-        starts = np.fromiter(map(start.__getitem__, self.documents), np.int64, rows)
-        return unpack_rows(self.packed, self.sizes, starts)
+    def without(self, hidden: Ids, most: int) -> "TermRows":
+        """The first `most` of the rows that are of none of these documents, which are in order."""
+        kept = found_in(hidden, self.documents) < 0
+        return self._where(kept & (np.cumsum(kept) <= most))
+
+    def _where(self, kept: NDArray[np.bool_]) -> "TermRows":
+        if kept.all():
+            return self
+        every = np.frombuffer(self.packed, np.uint8)[np.repeat(kept, self.sizes)]
+        return TermRows(self.documents[kept], self.sizes[kept], every.tobytes())
 
 
-def numbers_of(joined: bytes) -> list[int]:
+def unpack_all(rows: Sequence[TermRows]) -> tuple[Unpacked, list[slice]]:
+    """What all of these rows hold, and where in it each of them is."""
+    packed = b"".join([each.packed for each in rows])
+    found = unpack_rows(packed, np.concatenate([each.sizes for each in rows]))
+    counts = [0, *(len(each.sizes) for each in rows)]
+    ends = np.concatenate([[0], np.cumsum(found.entries)])[np.cumsum(counts)].tolist()
+    return found, [slice(*each) for each in pairwise(ends)]
+
+
+def numbers_of(joined: bytes) -> Numbers:
     """The whole numbers that `joined` selected."""
-    numbers: list[int] = np.frombuffer(joined, ">i4").tolist()
-    return numbers
+    return np.frombuffer(joined, ">i4").astype(np.int64)
+
+
+def ids_of(joined: bytes) -> Ids:
+    """The ids whose bytes follow each other."""
+    return np.frombuffer(joined, f"S{ID_BYTES}")
+
+
+def each_id(ids: Ids) -> list[bytes]:
+    """The bytes of each id."""
+    joined = ids.tobytes()
+    return [joined[place : place + ID_BYTES] for place in range(0, len(joined), ID_BYTES)]
+
+
+def found_in(ordered: Ids, wanted: Ids) -> Numbers:
+    """The place of each wanted id among those that are in order, and -1 where it is not one of them."""
+    if not len(ordered):
+        return np.full(len(wanted), -1)
+    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    return np.where(ordered[places] == wanted, places, -1)
 
 
 def add_rows(
@@ -61,10 +94,8 @@ def add_rows(
 ) -> None:
     """Give each document of `postings` its rows, by term; the parts of a long one become one again."""
     for term, rows in held:
-        begin = 0
-        for document, end in zip(rows.documents, np.cumsum(rows.sizes).tolist(), strict=True):
+        for document, packed in rows.each():
             of_document = postings.get(document)
-            if of_document is not None:  # few of thousands are
-                packed, known = rows.packed[begin:end], of_document.get(term)
+            if of_document is not None:
+                known = of_document.get(term)
                 of_document[term] = packed if known is None else join_postings(known, packed)
-            begin = end

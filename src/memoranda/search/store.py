@@ -1,13 +1,14 @@
 """The inverted index in the database: documents go in and out whole, and a search reads few rows."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import BindParameter, bindparam, delete, insert, select, update
 
 from memoranda.search import lexical
+from memoranda.search.candidates import Place
 from memoranda.search.document import IndexedDocument, TermCount, count_of
 from memoranda.search.fetch import store as fetch
 from memoranda.search.fetch.store import unfinished
@@ -247,7 +248,8 @@ def search(
     )
     if found is None:
         return []
-    return rank(query, found.candidates, found.counts, found.corpus, limit=limit)
+    asked = query, found.candidates, found.counts, found.corpus
+    return rank(*asked, limit=limit, blocks=_blocks(found, limits))
 
 
 def judge(
@@ -256,17 +258,19 @@ def judge(
     query: Query,
     *,
     document_ids: Sequence[UUID] | None = None,
-    also: Iterable[UUID] = (),
+    also: Collection[Place] = (),
     limits: Limits = LIMITS,
 ) -> Judged | None:
-    """What words say of every passage that `search` looks at, and of those of the documents `also`.
+    """What words say of every passage that `search` looks at, and of those `also`.
 
     None where they say nothing.
     """
-    found = _found(tx, collection, query, document_ids=document_ids, limits=limits, also=also)
+    documents = {document_id for document_id, _ in also}
+    found = _found(tx, collection, query, document_ids=document_ids, limits=limits, also=documents)
     if found is None:
         return None
-    return lexical.judge(query, found.candidates, found.counts, found.corpus)
+    asked = query, found.candidates, found.counts, found.corpus
+    return lexical.judge(*asked, blocks=_blocks(found, limits), also=also)
 
 
 def wording(
@@ -301,3 +305,8 @@ def _found(
     if document_ids is None:
         return fetch.everywhere(tx, collection, query, also, limits)
     return fetch.within(tx, collection, query, document_ids)
+
+
+def _blocks(found: fetch.Found, limits: Limits) -> int | None:
+    """How many blocks are ranked; None where all are."""
+    return limits.blocks if found.candidates.passages.sum() > limits.whole else None

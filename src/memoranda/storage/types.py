@@ -128,12 +128,26 @@ class _List(TypeDecorator[Any]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         return Text() if is_sqlite(dialect) else dialect.type_descriptor(ARRAY(self.item))
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        values = list(value or ())
+    # Whole processors, as for UtcTime.
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
         if not is_sqlite(dialect):
-            return values
+            return _ids_in_one if type(self.item) is Uuid else _as_list
         convert = self.item.dialect_impl(dialect).bind_processor(dialect)
-        return json.dumps(values if convert is None else [convert(item) for item in values])
+
+        def to_json(value: Any) -> str:
+            values = list(value or ())
+            return json.dumps(values if convert is None else [convert(item) for item in values])
+
+        return to_json
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value or ())
+
+
+def _ids_in_one(value: Any) -> str:
+    """An array of ids as PostgreSQL reads it: the driver looks at each item for what it would have to quote."""
+    return "{" + ",".join([item.hex for item in value or ()]) + "}"
 
 
 class _Pairs(TypeDecorator[Any]):

@@ -9,7 +9,9 @@ from memoranda.sync.conversations import Conversations
 from memoranda.sync.definitions import Definitions
 from memoranda.sync.dossier import Dossier
 from memoranda.sync.files import FileProposals, Files
+from memoranda.sync.graphs import Graphs
 from memoranda.sync.instructions import Instructions
+from memoranda.sync.kept import Kept
 from memoranda.sync.knowledge import Knowledge, KnowledgeVerbs
 from memoranda.sync.memories import MemoryVerbs
 from memoranda.sync.runs import Runs
@@ -27,7 +29,7 @@ class Memoranda(MemoryVerbs, KnowledgeVerbs, BriefVerbs, ToolVerbs, AccessVerbs)
             print(memoranda.brief("When do invoices go out?").text)
 
     What is used most is a verb of its own; the rest is by subsystem: `runs`, `knowledge`, `conversations`, `chats`,
-    `policies`, `dossier`, `definitions`, `files`, `file_proposals`, `instructions` and `state`, as in
+    `graphs`, `kept`, `policies`, `dossier`, `definitions`, `files`, `file_proposals`, `instructions` and `state`, as in
     `memoranda.runs.create()`. Each verb promises and raises what the one of its name in the
     services does, and RuntimeError outside of the `with` block.
     """
@@ -44,6 +46,8 @@ class Memoranda(MemoryVerbs, KnowledgeVerbs, BriefVerbs, ToolVerbs, AccessVerbs)
         self.knowledge = Knowledge(self._call)
         self.conversations = Conversations(self._call)
         self.chats = Chats(self._call)
+        self.graphs = Graphs(self._call)
+        self.kept = Kept(self._call)
         self.policies = Policies(self._call)
         self.dossier = Dossier(self._call)
         self.definitions = Definitions(self._call)

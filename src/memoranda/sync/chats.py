@@ -1,8 +1,11 @@
 """Chats, for scripts: say something, edit, answer again, switch; notes, and what is thought of answers."""
 
 import builtins
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from uuid import UUID
 
+from memoranda import app
 from memoranda.conversations.chats.feedback.models import Feedback, Rating
 from memoranda.conversations.chats.models import Chat, Sent, Thread
 from memoranda.conversations.chats.notes.models import Note
@@ -51,6 +54,12 @@ class Chats(ChatRuns):
     def thread(self, chat_id: UUID, *, before: UUID | None = None, limit: int = 1_000) -> Thread:
         """What is shown of a chat; see `Chats.thread`."""
         return self._call(lambda at: at.chats.thread(at.owner, chat_id, before=before, limit=limit))
+
+    def export(self, chat_id: UUID) -> Iterator[str]:
+        """A chat with all of its branches, line by line; see `Chats.export`."""
+        lines = self._call(partial(_export, chat_id=chat_id))
+        while (line := self._call(lambda _: anext(lines, None))) is not None:
+            yield line
 
     def send(
         self, chat_id: UUID, content: Content, *, client_message_id: str | None = None
@@ -125,3 +134,7 @@ class Chats(ChatRuns):
     def ratings(self, chat_id: UUID) -> builtins.list[Feedback]:
         """What is thought of a chat's answers; see `ChatFeedback.list`."""
         return self._call(lambda at: at.chats.feedback.list(at.owner, chat_id))
+
+
+async def _export(at: app.Memoranda, *, chat_id: UUID) -> AsyncIterator[str]:
+    return at.chats.export(at.owner, chat_id)

@@ -13,6 +13,7 @@ _SEAL_BYTES: Final = 8
 _LONGEST: Final = 4096
 MOST_SEEN: Final = (_LONGEST // 4 * 3 - _SEAL_BYTES) // 16
 """How many rows a cursor of a ranking can name."""
+_BETWEEN: Final = "\0"
 _LENGTH: Final = 32  # 16 bytes of id and 8 of seal, in base64: no padding and no spare bits
 
 
@@ -63,6 +64,47 @@ def read_seen_cursor(listing: str, cursor: str | None) -> tuple[UUID, ...]:
     if not shown or len(shown) % 16 or spelled != cursor or seal != _seal(listing, shown):
         raise _not_ours()
     return tuple(UUID(bytes=shown[at : at + 16]) for at in range(0, len(shown), 16))
+
+
+def make_named_cursor(listing: str, last: Sequence[str]) -> str:
+    """Write down that a page of `listing` ended with the row of these names, for rows that have no id.
+
+    No name holds a NUL, which stands between them.
+    """
+    named = _BETWEEN.join(last).encode()
+    return base64.urlsafe_b64encode(named + _seal(listing, named)).decode("ascii")
+
+
+def read_named_cursor(listing: str, cursor: str | None, names: int) -> tuple[str, ...] | None:
+    """The names of the row that the page ended with, so many; None without a cursor.
+
+    Raises `Invalid` for anything but a cursor of `listing`.
+    """
+    if cursor is None:
+        return None
+    sealed = _unsealed(cursor) if len(cursor) <= _LONGEST else b""
+    named, seal = sealed[:-_SEAL_BYTES], sealed[-_SEAL_BYTES:]
+    spelled = base64.urlsafe_b64encode(sealed).decode("ascii")
+    if not named or spelled != cursor or seal != _seal(listing, named):
+        raise _not_ours()
+    try:
+        found = tuple(named.decode().split(_BETWEEN))
+    except UnicodeDecodeError:
+        raise _not_ours() from None
+    if len(found) != names:
+        raise _not_ours()
+    return found
+
+
+def read_owned_cursor(listing: str, cursor: str | None) -> tuple[UUID, str] | None:
+    """Likewise, where the first name is the id of whose the row is."""
+    found = read_named_cursor(listing, cursor, 2)
+    if found is None:
+        return None
+    try:
+        return UUID(found[0]), found[1]
+    except ValueError:
+        raise _not_ours() from None
 
 
 def _unsealed(cursor: str) -> bytes:

@@ -1,5 +1,6 @@
 """Reads the values of an annotation: an id of its text, a choice of its word, and nothing else as what it is not."""
 
+import io
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -53,6 +54,8 @@ def reading(hint: Any) -> Read | None:
         return _one_of(within)
     if origin is Callable:
         return _callable
+    if hint is typing.BinaryIO:
+        return _open_file
     kind = type(None) if hint is None else origin or hint
     if not isinstance(kind, type) or kind in {object, Any} or getattr(kind, "_is_protocol", False):
         return None
@@ -131,6 +134,16 @@ def _one_of(choices: tuple[Any, ...]) -> Read:
 def _callable(value: object) -> object:
     if not callable(value):
         raise Misfit("a function", value)
+    return value
+
+
+def _open_file(value: object) -> object:
+    # A temporary file wraps the one that is read.
+    texts = isinstance(value, io.TextIOBase) or isinstance(
+        getattr(value, "file", None), io.TextIOBase
+    )
+    if texts or not callable(getattr(value, "read", None)):
+        raise Misfit("a file that is open in binary", value)
     return value
 
 

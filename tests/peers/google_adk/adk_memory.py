@@ -17,14 +17,15 @@ from memoranda.words.errors import Invalid, SecretFound
 from tests.contract.tenants import Tenant
 from tests.integrations.house import acme, memoranda, other
 from tests.peers.google_adk.scripted_llm import ScriptedLlm, asked
+from tests.peers.google_adk.unhurried import unhurried
 
-__all__ = ["acme", "memoranda", "other"]
+__all__ = ["acme", "memoranda", "other", "unhurried"]
 
 APP: dict[str, Any] = {"app_name": "app", "user_id": "u1"}
 
 
 @pytest.fixture
-def service(memoranda: Memoranda, acme: Tenant) -> MemorandaMemoryService:
+def service(memoranda: Memoranda, acme: Tenant, unhurried: None) -> MemorandaMemoryService:
     return MemorandaMemoryService(memoranda, acme.owner)
 
 

@@ -10,10 +10,13 @@ import memoranda
 from tests.surfaces.cli.terminal import finished
 
 SOURCE = Path(memoranda.__file__).parents[1]
-HEAVY = {"alembic", "fastapi", "numpy", "pydantic_settings", "sqlalchemy", "uvicorn"}
+HEAVY = {
+    *("alembic", "asyncio", "fastapi", "httpx", "mcp", "numpy", "psycopg", "pydantic"),
+    *("pydantic_settings", "sqlalchemy", "uvicorn", "memoranda.app"),
+}
 
 
-def test_help_waits_for_no_database_server_or_number_cruncher() -> None:
+def test_help_waits_for_no_database_no_server_and_no_value_that_is_checked() -> None:
     code = f"""
 import sys
 from memoranda.surfaces.cli.app import app

@@ -6,14 +6,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4
+from zlib import crc32
 
 import httpx
 
 from memoranda.access.models import LOCAL_OPERATOR, Principal, Role
 from memoranda.app import Memoranda
+from memoranda.graphs.items.models import PutItem
 from memoranda.state.definitions.models import Definition, DefinitionKind, DefinitionText, Node
 from memoranda.state.dossier.models import DossierText, Entry
 from memoranda.surfaces.http.app import create_app
+from tests.contract.kept_house import Keeping
 from tests.surfaces.http.contract import Contract
 
 BASE = "http://memoranda.test"
@@ -78,6 +81,14 @@ class Rows:
     chat_message: str = ""
     chat_answer: str = ""
     chat_run: str = ""
+    graph_item: str = ""
+    history: str = ""
+    session: str = ""
+
+    @property
+    def flow(self) -> str:
+        """The workflow of the conversation that was branched."""
+        return f"flow-{crc32(self.word.encode())}"
 
     @property
     def file(self) -> str:
@@ -246,7 +257,7 @@ async def _with_calls(memoranda: Memoranda, owner: Api, rows: Rows) -> Rows:
     file_change, spare_file_change = await _with_files(memoranda, who, rows)
     skill = await _with_instructions(memoranda, who, rows)
     return replace(
-        await _with_chat(memoranda, who, rows),
+        await _with_kept(memoranda, who, await _with_chat(memoranda, who, rows)),
         definition=str(definition.id),
         skill=str(skill.id),
         file_change=file_change,
@@ -297,6 +308,22 @@ async def _with_chat(memoranda: Memoranda, who: Principal, rows: Rows) -> Rows:
         chat_message=str(asked.message.id),
         chat_answer=str(done.run.answer_id),
         chat_run=str(again.run.id),
+    )
+
+
+async def _with_kept(memoranda: Memoranda, who: Principal, rows: Rows) -> Rows:
+    """What agent frameworks keep of the user with the agent."""
+    user, agent = UUID(rows.user), UUID(rows.agent)
+    kept = Keeping(memoranda, who, rows.word, user, agent)
+    await kept.everything()
+    more = PutItem((rows.word, "more"), "key", {"said": f"{rows.word} more"})
+    await memoranda.graphs.items.batch(who, [more], user_id=user, agent_id=agent)
+    items = await memoranda.graphs.namespaces.items(who, (rows.word, "notes"))
+    return replace(
+        rows,
+        graph_item=str(items.items[0].id),
+        history=str((await memoranda.kept.histories.page(who)).items[0].id),
+        session=str((await memoranda.kept.sessions.page(who)).items[0].id),
     )
 
 

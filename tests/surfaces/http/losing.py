@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -19,6 +21,25 @@ class Told(NamedTuple):
     data: Any
 
 
+class Loss(NamedTuple):
+    """Where a connection is lost: so many bytes after so many whole parts of the stream, of which the first is no message."""
+
+    parts: int
+    more: int
+
+    def cuts(self, got: bytes) -> int | None:
+        """How many bytes come through; None while it is not lost yet."""
+        at = 0
+        for _ in range(self.parts):
+            at = got.find(END, at) + len(END)
+            if at < len(END):
+                return None
+        return at + self.more if len(got) >= at + self.more else None
+
+
+END = b"\n\n"
+
+
 class Heard(NamedTuple):
     """What came over one connection until it was lost or ended."""
 
@@ -32,11 +53,12 @@ async def listen(
     key: str,
     *,
     last: int | None = None,
-    most: int | None = None,
+    loss: Loss | None = None,
     begun: asyncio.Event | None = None,
 ) -> Heard:
-    """Ask for a stream, and read it to its end or until so many bytes have come; `begun` is set by the first message."""
+    """Ask for a stream, and read it to its end or until the connection is lost; `begun` is set by the first message."""
     status, got = 0, bytearray()
+    most: int | None = None
     gone = asyncio.Event()
 
     async def receive() -> Message:
@@ -44,14 +66,16 @@ async def listen(
         return {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
-        nonlocal status
+        nonlocal status, most
         if message["type"] == "http.response.start":
             status = message["status"]
             return
         got.extend(message.get("body", b""))
         if begun is not None and b"data: " in got:
             begun.set()
-        if most is not None and len(got) >= most:
+        if loss is not None and most is None:
+            most = loss.cuts(bytes(got))
+        if most is not None:
             gone.set()
             await asyncio.sleep(0)  # the other side hears of it
 
@@ -91,6 +115,21 @@ def messages(body: str) -> Iterator[Told]:
             yield Told(number, fields.get("event", ""), json.loads(fields["data"]))
 
 
+def lost_at(body: str) -> str:
+    """Where in a stream the connection was lost: the message that broke off, or the one that was the last to come whole."""
+    *whole, rest = body.split("\n\n")
+    if not whole:
+        return "before a message"
+    if not rest:
+        named = _EVENT.findall(whole[-1])
+        return f"behind {named[0] if named else 'nothing'}"
+    named = _EVENT.findall(rest)
+    return f"amid {named[0] if named else 'a number'}"
+
+
+_EVENT = re.compile("^event: (.*)\n", re.MULTILINE)
+
+
 class Follower:
     """Follows one run after another, folds what it is told, and keeps the thread that it would show."""
 
@@ -98,6 +137,11 @@ class Follower:
         self._app, self._key = app, key
         self.thread: list[dict[str, Any]] = []
         self.snapshots = self.connections = 0
+        self.losses: Counter[str] = Counter()
+        self.lost: set[object] = set()
+        """The runs in which the connection was lost."""
+        self.points: set[int] = set()
+        """The bytes of streams after which it was."""
         self._state = RunState()
         self.ended = False
 
@@ -109,15 +153,19 @@ class Follower:
     def state(self) -> RunState:
         return self._state
 
-    async def connect(self, run_id: object, *, last: int | None, most: int | None = None) -> None:
+    async def connect(self, run_id: object, *, last: int | None, loss: Loss | None = None) -> None:
         """Listen until the run has ended or the connection is lost."""
         self.connections += 1
         heard = await listen(
-            self._app, f"/v1/chat-runs/{run_id}/stream", self._key, last=last, most=most
+            self._app, f"/v1/chat-runs/{run_id}/stream", self._key, last=last, loss=loss
         )
         assert heard.status in {0, 200}, heard.body
         for told in messages(heard.body):
             self._take(told)
+        if not self.ended:
+            self.losses[lost_at(heard.body)] += 1
+            self.lost.add(run_id)
+            self.points.add(len(heard.body))
 
     def _take(self, told: Told) -> None:
         match told.event:

@@ -2,11 +2,12 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Coroutine
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -19,10 +20,25 @@ from memoranda.conversations.chats.live.models import TextDelta
 from memoranda.conversations.chats.models import Chat, ChatRun
 from memoranda.settings import Settings
 from memoranda.surfaces.http.app import create_app
-from tests.surfaces.http.losing import Follower, Heard, listen, messages
+from tests.surfaces.http.losing import Follower, Heard, Loss, listen, messages
 
 CHATS, RUNS = 10, 50
 """Chats that go on beside each other, and runs of each: on both databases 1,000 runs in all."""
+EVERYWHERE = {
+    *(
+        "before a message",
+        "behind nothing",
+        "behind snapshot",
+        "behind status",
+        "behind text.delta",
+    ),
+    *("amid snapshot", "amid status", "amid text.delta", "amid message", "amid a number"),
+    "amid end",
+}
+"""Where in a stream connections are lost, each a few times at least."""
+FEW, MANY_POINTS = 3, 200
+SHORTEST = 40
+"""No message of a stream has so few bytes."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +54,14 @@ class House:
     def who(self) -> Principal:
         return self.product.owner
 
-    async def running(self) -> ChatRun:
-        chats = self.product.chats
-        sent = await chats.send(self.who, self.chat.id, "When?")
-        return await chats.pick_up(self.who, sent.run.id)
+    async def running(self, text: str = "When?", lost: Sequence[bool] = (False, False)) -> ChatRun:
+        """A run that was picked up. Where the answer to the message or to that is `lost`, it is asked for again."""
+        chats, said = self.product.chats, str(uuid4())
+        for _ in range(1 + lost[0]):
+            sent = await chats.send(self.who, self.chat.id, text, client_message_id=said)
+        for _ in range(1 + lost[1]):
+            run = await chats.pick_up(self.who, sent.run.id, picked_up_by="host")
+        return run
 
     async def tell(self, run: ChatRun, *texts: str) -> None:
         events = [TextDelta(text=text) for text in texts]
@@ -170,13 +190,18 @@ async def test_a_client_that_loses_its_connection_through_very_many_runs_ends_wi
     )
     assert sum(each.connections for each in losing) > CHATS * RUNS * 3 // 2
     assert sum(each.snapshots for each in losing) > CHATS * RUNS // 20
+    assert all(len(each.lost) == RUNS for each in losing)
+    losses = sum((each.losses for each in losing), Counter())
+    assert {where for where, count in losses.items() if count >= FEW} >= EVERYWHERE
+    assert len(set().union(*(each.points for each in losing))) > MANY_POINTS
 
 
 async def goes_on(house: House, chance: random.Random) -> Follower:
     """One run of a chat after another, followed by a client that loses its connection and by one that never does."""
     steady, losing = Follower(house.app, house.key), Follower(house.app, house.key)
     for number in range(RUNS):
-        run = await house.running()
+        lost = [chance.random() < 0.3 for _ in range(2)]
+        run = await house.running(f"When is {number}?", lost)
         for each in (steady, losing):
             each.begin()
         await asyncio.gather(
@@ -211,12 +236,15 @@ async def answers(house: House, run: ChatRun, number: int, chance: random.Random
 
 
 async def loses(client: Follower, run_id: UUID, chance: random.Random) -> None:
-    """Connect some times while the run goes on, and lose the connection after any number of bytes."""
-    for _ in range(chance.randint(1, 3)):
+    """Connect some times while the run goes on, and lose the connection anywhere: the first one before its end."""
+    for number in range(chance.randint(1, 4)):
         known = client.state.sequence
         # It may remember less than it has seen, and nothing at all.
         last = chance.choice([known, known, known, chance.randint(0, known), None])
-        await client.connect(run_id, last=last, most=chance.randint(1, 2_500))
+        loss = Loss(chance.randint(0, 5), chance.choice([0, chance.randint(0, 600)]))
+        if number == 0:
+            loss = Loss(chance.randint(0, 2), chance.choice([0, chance.randint(0, SHORTEST)]))
+        await client.connect(run_id, last=last, loss=loss)
         if client.ended:
             return
 

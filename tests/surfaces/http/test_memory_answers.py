@@ -305,6 +305,13 @@ async def test_what_is_erased_is_gone_at_once_and_for_good(house: House) -> None
         "quoted_in_sections": [],
         "quoted_in_dossier": False,
         "quoted_in_files": [],
+        "quoted_in_kept": {
+            "threads": [],
+            "items": [],
+            "histories": [],
+            "sessions": [],
+            "states": [],
+        },
         "scrubbed": True,
     }
     assert told(await house.owner.get(path)) == (404, "not_found")

@@ -22,6 +22,7 @@ from tests.surfaces.http.steps import (
     subject,
 )
 from tests.surfaces.http.walk_chats import CHATS
+from tests.surfaces.http.walk_kept import KEPT
 
 __all__ = ["ANYBODY", "STEPS", "Step"]
 
@@ -726,6 +727,7 @@ STEPS: dict[str, list[Step]] = {
         post("/v1/file-proposals/{spare_file_change}/discard", OWNER)
     ],
     **CHATS,
+    **KEPT,
     "POST /v1/conversations/{conversation_id}/clear": [
         post("/v1/conversations/{conversation}/clear", WRITERS)
     ],

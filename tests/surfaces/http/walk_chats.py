@@ -92,6 +92,7 @@ CHATS: dict[str, list[Step]] = {
         get(f"{CHAT}/thread", EVERYBODY),
         get(f"{CHAT}/thread?limit=1", EVERYBODY),
     ],
+    "GET /v1/chats/{chat_id}/export": [get(f"{CHAT}/export", EVERYBODY)],
     "POST /v1/chats/{chat_id}/notes": [
         post(f"{CHAT}/notes", WRITERS, lambda rows: {"key": "form", "text": f"{rows.word} saved"})
     ],

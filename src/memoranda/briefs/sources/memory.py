@@ -4,6 +4,7 @@ from typing import Final
 
 from memoranda.briefs.models import ContextItem, ContextKind, ContextRequest, ContextSourceSpec
 from memoranda.briefs.options import NoOptions
+from memoranda.memories.finding.block import LEFT
 from memoranda.memories.models import Memory
 from memoranda.memories.service import Memories
 from memoranda.words.ref import ResourceRef
@@ -12,7 +13,8 @@ DEFAULT_LIMIT = 20
 REF_KIND = "memory"
 PAST: Final = (
     "A memory about a row of the application is told where the row is there now: "
-    "whether it was there then is not kept."
+    "whether it was there then is not kept. One that was remembered on a branch of a chat that was left then, "
+    "and come back to since, does not say so."
 )
 
 
@@ -37,12 +39,12 @@ class MemorySource:
 
 
 def memory_item(memory: Memory, kind: ContextKind) -> ContextItem:
-    """A memory as an item; its title is its own, or its category."""
+    """A memory as an item; its title is its own, or its category. One of a branch that was left says so first."""
     return ContextItem(
         source=kind,
         kind=kind,
         title=memory.title or memory.category or "",
-        body=memory.text or "",
+        body=f"{LEFT if memory.branch_left else ''}{memory.text or ''}",
         subject_key=memory.subject_key,
         ref=ResourceRef(kind=REF_KIND, id=str(memory.id)),
         recorded_at=memory.recorded_at,

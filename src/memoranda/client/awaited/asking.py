@@ -10,13 +10,17 @@ import anyio
 import httpx
 
 from memoranda.client.call import Call
+from memoranda.client.errors import closed
 from memoranda.client.exchange import (
+    EVENTS,
     FOLLOWING,
+    LINES,
     Sent,
     answer_of,
     chunks_of,
     failure_of,
     lost,
+    misplaced,
     sent,
 )
 from memoranda.client.retrying import PATIENT, Failure, Retries
@@ -51,7 +55,7 @@ class Asking:
     async def lines(self, call: Call[str]) -> AsyncGenerator[str, None]:
         """The lines of an answer as they come; one that breaks off raises, and does not just end."""
         lines = Lines()
-        async with self._streamed(call) as response:
+        async with self._streamed(call, LINES) as response:
             try:
                 async for part in response.aiter_bytes():
                     for line in lines.feed(part):
@@ -66,7 +70,7 @@ class Asking:
         retries = self._retries
         while True:
             messages, lines = Messages(), Lines()
-            async with self._streamed(call, FOLLOWING, retries) as response:
+            async with self._streamed(call, EVENTS, FOLLOWING, retries) as response:
                 retries = self._patient
                 try:
                     async for part in response.aiter_bytes():
@@ -90,7 +94,13 @@ class Asking:
                 response = await self._http.send(request)
         except httpx.RequestError as error:
             return lost(error)
+        except RuntimeError as error:
+            raise self._closed(error) from None
         return answer_of(call, response)
+
+    def _closed(self, error: RuntimeError) -> Exception:
+        """What is told instead of an error that only says that the client was closed."""
+        return closed() if self._http.is_closed else error
 
     async def _wait(self, call: Call[Any], failure: Failure, tried: int, retries: Retries) -> None:
         """Wait before the next attempt, or raise where there is none."""
@@ -119,12 +129,13 @@ class Asking:
     async def _streamed(
         self,
         call: Call[Any],
+        wanted: str,
         patience: httpx.Timeout | None = None,
         retries: Retries | None = None,
     ) -> AsyncIterator[httpx.Response]:
         """An answer that has begun, and is not read yet."""
         for tried in count(1):
-            begun = await self._begun(call, patience)
+            begun = await self._begun(call, wanted, patience)
             if isinstance(begun, Failure):
                 await self._wait(call, begun, tried, retries or self._retries)
                 continue
@@ -135,14 +146,19 @@ class Asking:
             return
 
     async def _begun(
-        self, call: Call[Any], patience: httpx.Timeout | None
+        self, call: Call[Any], wanted: str, patience: httpx.Timeout | None
     ) -> httpx.Response | Failure:
         try:
             async with self._request(sent(call), patience) as request:
                 response = await self._http.send(request, stream=True)
             if response.is_success:
-                return response
+                other = misplaced(response, wanted)
+                if other is not None:
+                    await response.aclose()
+                return other or response
             await response.aread()
         except httpx.RequestError as error:
             return lost(error)
+        except RuntimeError as error:
+            raise self._closed(error) from None
         return failure_of(response)

@@ -9,6 +9,7 @@ from memoranda.client.call import Call
 from memoranda.client.signatures import shown_as
 from memoranda.client.streams import Message
 from memoranda.memories.models import Memory, MemoryPage
+from memoranda.words.given import checked
 from memoranda.words.page import Page
 
 P = ParamSpec("P")
@@ -27,7 +28,7 @@ class Asked(Generic[P, T]):
     """A verb that makes the call, and answers what is answered."""
 
     def __init__(self, make: Callable[P, Call[T]]) -> None:
-        self.make = make
+        self.make = checked(make)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -84,7 +85,7 @@ class Paged(Generic[P, G, T]):
     def __init__(self: "Paged[P, Page[T], T]", make: Callable[P, Call[Page[T]]]) -> None: ...
 
     def __init__(self, make: Callable[..., Call[Any]]) -> None:
-        self.make: Callable[P, Call[G]] = make
+        self.make: Callable[P, Call[G]] = checked(make)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -104,7 +105,7 @@ class Lined(Generic[P]):
     """A verb that answers the lines of what may be long, as they come."""
 
     def __init__(self, make: Callable[P, Call[str]]) -> None:
-        self.make = make
+        self.make = checked(make)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -130,7 +131,7 @@ class Followed(Generic[P, T]):
     """A verb that answers what a stream tells, as it tells it, for as long as somebody listens."""
 
     def __init__(self, make: Callable[P, Call[str]], told: Callable[[Message], T]) -> None:
-        self.make = make
+        self.make = checked(make)
         self._told = told
 
     @overload

@@ -10,13 +10,17 @@ from typing import Any, Final, TypeVar
 import httpx
 
 from memoranda.client.call import Call
+from memoranda.client.errors import closed
 from memoranda.client.exchange import (
+    EVENTS,
     FOLLOWING,
+    LINES,
     Sent,
     answer_of,
     chunks,
     failure_of,
     lost,
+    misplaced,
     sent,
 )
 from memoranda.client.retrying import PATIENT, Failure, Retries
@@ -51,7 +55,7 @@ class Asking:
     def lines(self, call: Call[str]) -> Generator[str, None, None]:
         """The lines of an answer as they come; one that breaks off raises, and does not just end."""
         lines = Lines()
-        with self._streamed(call) as response:
+        with self._streamed(call, LINES) as response:
             try:
                 for part in response.iter_bytes():
                     yield from lines.feed(part)
@@ -64,7 +68,7 @@ class Asking:
         retries = self._retries
         while True:
             messages, lines = Messages(), Lines()
-            with self._streamed(call, FOLLOWING, retries) as response:
+            with self._streamed(call, EVENTS, FOLLOWING, retries) as response:
                 retries = self._patient
                 try:
                     for part in response.iter_bytes():
@@ -88,7 +92,13 @@ class Asking:
                 response = self._http.send(request)
         except httpx.RequestError as error:
             return lost(error)
+        except RuntimeError as error:
+            raise self._closed(error) from None
         return answer_of(call, response)
+
+    def _closed(self, error: RuntimeError) -> Exception:
+        """What is told instead of an error that only says that the client was closed."""
+        return closed() if self._http.is_closed else error
 
     def _wait(self, call: Call[Any], failure: Failure, tried: int, retries: Retries) -> None:
         """Wait before the next attempt, or raise where there is none."""
@@ -117,12 +127,13 @@ class Asking:
     def _streamed(
         self,
         call: Call[Any],
+        wanted: str,
         patience: httpx.Timeout | None = None,
         retries: Retries | None = None,
     ) -> Iterator[httpx.Response]:
         """An answer that has begun, and is not read yet."""
         for tried in count(1):
-            begun = self._begun(call, patience)
+            begun = self._begun(call, wanted, patience)
             if isinstance(begun, Failure):
                 self._wait(call, begun, tried, retries or self._retries)
                 continue
@@ -132,13 +143,20 @@ class Asking:
                 begun.close()
             return
 
-    def _begun(self, call: Call[Any], patience: httpx.Timeout | None) -> httpx.Response | Failure:
+    def _begun(
+        self, call: Call[Any], wanted: str, patience: httpx.Timeout | None
+    ) -> httpx.Response | Failure:
         try:
             with self._request(sent(call), patience) as request:
                 response = self._http.send(request, stream=True)
             if response.is_success:
-                return response
+                other = misplaced(response, wanted)
+                if other is not None:
+                    response.close()
+                return other or response
             response.read()
         except httpx.RequestError as error:
             return lost(error)
+        except RuntimeError as error:
+            raise self._closed(error) from None
         return failure_of(response)

@@ -18,7 +18,9 @@ from memoranda.client.blocking.rooms import (
     Events,
     FileProposals,
     Files,
+    Graphs,
     Health,
+    Kept,
     Keys,
     Knowledge,
     Memories,
@@ -31,8 +33,9 @@ from memoranda.client.blocking.rooms import (
     Users,
     Workflows,
 )
-from memoranda.client.exchange import base_of, headers_of
+from memoranda.client.exchange import base_of, headers_of, seconds_of
 from memoranda.client.retrying import Retries
+from memoranda.words.given import checked
 
 TIMEOUT_S: Final = 30.0
 
@@ -49,6 +52,7 @@ class Client:
     again where that is safe; without it, streams that were open are opened again for longer. `transport` stands in for the network. One client is good for many calls at once.
     """
 
+    @checked
     def __init__(
         self,
         url: str,
@@ -61,7 +65,7 @@ class Client:
         self._http: Final = httpx.Client(
             base_url=base_of(url),
             headers=headers_of(key),
-            timeout=timeout_s,
+            timeout=seconds_of(timeout_s),
             transport=transport,
         )
         asking = Asking(self._http, retries)
@@ -74,6 +78,8 @@ class Client:
         self.workflows = Workflows(asking)
         self.chats = Chats(asking)
         self.chat_runs = ChatRuns(asking)
+        self.graphs = Graphs(asking)
+        self.kept = Kept(asking)
         self.runs = Runs(asking)
         self.events = Events(asking)
         self.state = State(asking)

@@ -15,8 +15,10 @@ from memoranda.client.calls import (
     events,
     file_proposals,
     files,
+    graphs,
     health,
     instructions,
+    kept,
     knowledge,
     memories,
     proposals,
@@ -133,6 +135,7 @@ class Chats(Room):
     list = Paged(chats.list_chats)
     get = Asked(chats.get_chat)
     thread = Asked(chats.get_thread)
+    export = Lined(chats.export_chat)
     send = Asked(chats.send_message)
     edit = Asked(chats.edit_message)
     regenerate = Asked(chats.regenerate_answer)
@@ -163,6 +166,39 @@ class ChatRuns(Room):
     snapshot = Asked(chat_runs.get_chat_run_snapshot)
     events = Asked(chat_runs.list_chat_run_events)
     follow = Followed(chat_runs.follow_chat_run, told_of_run)
+
+
+class Graphs(Room):
+    """What graphs keep: threads with their checkpoints, and namespaces with their items."""
+
+    threads = Paged(graphs.list_graph_threads)
+    checkpoints = Paged(graphs.list_checkpoints)
+    checkpoint = Asked(graphs.get_checkpoint)
+    purge_thread = Asked(graphs.purge_graph_thread)
+    namespaces = Paged(graphs.list_graph_namespaces)
+    items = Paged(graphs.list_graph_items)
+    item = Asked(graphs.get_graph_item)
+    purge_item = Asked(graphs.purge_graph_item)
+    purge_items = Asked(graphs.purge_graph_items)
+
+
+class Kept(Room):
+    """What agent frameworks keep in forms of their own."""
+
+    counts = Asked(kept.get_kept_counts)
+    export = Lined(kept.export_kept)
+    histories = Paged(kept.list_histories)
+    history = Asked(kept.get_history)
+    entries = Paged(kept.list_history_entries)
+    purge_history = Asked(kept.purge_history)
+    sessions = Paged(kept.list_sessions)
+    session = Asked(kept.get_session)
+    events = Asked(kept.list_session_events)
+    purge_session = Asked(kept.purge_session)
+    states = Paged(kept.list_session_states)
+    purge_state = Asked(kept.purge_session_state)
+    branches = Paged(kept.list_branches)
+    purge_branch = Asked(kept.purge_branch)
 
 
 class Runs(Room):

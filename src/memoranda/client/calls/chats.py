@@ -48,6 +48,11 @@ def get_chat(chat_id: Id) -> Call[Chat]:
     return Call("GET", "/v1/chats/{chat_id}", Chat, at={"chat_id": chat_id})
 
 
+def export_chat(chat_id: Id) -> Call[str]:
+    """Export a chat as JSON Lines: messages on all branches, runs, feedback and notes; the last line is an `end`."""
+    return Call("GET", "/v1/chats/{chat_id}/export", str, at={"chat_id": chat_id})
+
+
 def delete_chat(chat_id: Id) -> Call[None]:
     """Delete a chat for good, with all that was said in it."""
     return Call("DELETE", "/v1/chats/{chat_id}", type(None), at={"chat_id": chat_id})

@@ -1,25 +1,31 @@
 """The verbs of branches: read and write one, branch off from a turn, list, delete, and clear them all."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 from uuid import UUID
 
 from memoranda.access.models import Principal
+from memoranda.access.reach import Reach, reach_of
 from memoranda.access.roles import Permission, organization_for
 from memoranda.access.store import check_subject
 from memoranda.conversations import places
-from memoranda.conversations.branches import changing
-from memoranda.conversations.branches.models import MAIN, Branch
+from memoranda.conversations.branches import changing, store
+from memoranda.conversations.branches.models import MAIN, Branch, KeptBranch
 from memoranda.conversations.limits import ConversationLimits
 from memoranda.conversations.listeners import Listeners
 from memoranda.conversations.models import Conversation, ConversationKey, Message, StoredMessage
 from memoranda.conversations.preparing import turn_of
 from memoranda.conversations.writing import Place
 from memoranda.storage import ConstraintViolated, Storage
+from memoranda.words.cursor import read_cursor
 from memoranda.words.errors import Conflict, Invalid
 from memoranda.words.given import checks_shapes
-from memoranda.words.inputs import text_input
+from memoranda.words.inputs import check_count, optional_text_input, text_input
+from memoranda.words.page import Page, cut_page
+from memoranda.words.purged import RowsPurged
 
+MOST_LISTED: Final = 200
+_LISTING: Final = "branches"
 MOST_READ: Final = 100_000
 """Messages that one reading may ask for."""
 
@@ -132,6 +138,38 @@ class Branches:
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
         return await self._storage.read(organization, changing.listed, _place(who, key, user_id))
 
+    async def page(
+        self,
+        who: Principal,
+        *,
+        workflow_id: str | None = None,
+        user_id: UUID | None = None,
+        agent_id: UUID | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[KeptBranch]:
+        """Branches of a workflow, or of all that the caller sees, the newest first.
+
+        `limit` is 1 to 200. Raises `Invalid` for a cursor that is not this list's.
+        """
+        organization = organization_for(who, Permission.READ_CONVERSATIONS)
+        named = optional_text_input("workflow_id", workflow_id)
+        reach = reach_of(who, user_id, agent_id)
+        check_count("limit", limit, most=MOST_LISTED)
+        before = read_cursor(_LISTING, cursor)
+        found = await self._storage.read(organization, store.page, reach, named, before, limit + 1)
+        return cut_page(_LISTING, found, limit)
+
+    async def kept(self, organization_id: UUID, reach: Reach) -> AsyncIterator[KeptBranch]:
+        """Every branch within reach, the newest first, as they are when it is their turn."""
+        before = None
+        while some := await self._storage.read(
+            organization_id, store.page, reach, None, before, MOST_LISTED
+        ):
+            for each in some:
+                yield each
+            before = some[-1].id
+
     async def delete(
         self, who: Principal, key: ConversationKey, name: str, *, user_id: UUID | None = None
     ) -> None:
@@ -144,6 +182,13 @@ class Branches:
         place = _place(who, key, user_id)
         gone = await self._storage.write(organization, changing.remove, place, name)
         self._listeners.tell(organization, "purged", *gone)
+
+    async def purge(
+        self, who: Principal, key: ConversationKey, name: str, *, user_id: UUID | None = None
+    ) -> RowsPurged:
+        """`delete`, and have its traces taken out of the database's files at once. Raises as `delete`."""
+        await self.delete(who, key, name, user_id=user_id)
+        return RowsPurged(rows=1, scrubbed=await self._storage.scrub())
 
     async def clear(
         self, who: Principal, key: ConversationKey, *, user_id: UUID | None = None

@@ -1,18 +1,21 @@
 """The SQL of branches: which there are under a key, and the messages that one begins with."""
 
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import Uuid, bindparam, func, insert, select, update
 
+from memoranda.access.reach import NOBODY, Reach
+from memoranda.conversations.branches.models import KeptBranch
 from memoranda.conversations.content import read_metadata
 from memoranda.conversations.models import ConversationKey
 from memoranda.conversations.rows.store import Written
 from memoranda.storage import Transaction
 from memoranda.storage.scope import NIL
-from memoranda.storage.tables import conversation_branches, conversation_messages
+from memoranda.storage.tables import conversation_branches, conversation_messages, conversations
 
-b, m = conversation_branches.c, conversation_messages.c
+b, m, c = conversation_branches.c, conversation_messages.c, conversations.c
+NEWEST: Final = UUID(int=2**128 - 1)
 Ended = Literal["deleted", "cleared"]
 _KEY: Final = (
     b.workflow_id == bindparam("workflow"),
@@ -34,6 +37,40 @@ END: Final = (
     .values(conversation_id=bindparam("nothing"), ended=bindparam("how"))
 )
 _OF: Final = m.conversation_id == bindparam("conversation")
+
+
+def _id(name: str) -> Any:
+    return bindparam(name, type_=Uuid())
+
+
+_SEEN: Final = (
+    func.coalesce(c.user_id, _id("nobody")).between(_id("first_user"), _id("last_user")),
+    func.coalesce(c.agent_id, _id("nobody")).between(_id("first_agent"), _id("last_agent")),
+)
+_OF_ALL: Final = (
+    select(
+        c.id,
+        b.workflow_id,
+        b.generation,
+        b.name,
+        c.user_id,
+        c.agent_id,
+        c.length.label("messages"),
+        b.created_at,
+    )
+    .join_from(conversation_branches, conversations, b.conversation_id == c.id)
+    .where(*_SEEN, c.id < bindparam("before"))
+    .order_by(c.id.desc())
+    .limit(bindparam("most"))
+)
+PAGE: Final = _OF_ALL
+PAGE_OF_WORKFLOW: Final = _OF_ALL.where(b.workflow_id == bindparam("workflow"))
+COUNT_ALL: Final = (
+    select(func.count())
+    .select_from(conversation_branches)
+    .join(conversations, b.conversation_id == c.id)
+    .where(*_SEEN)
+)
 USERS: Final = (
     select(m.position, m.metadata).where(_OF, m.role == bindparam("speaker")).order_by(m.position)
 )
@@ -86,6 +123,24 @@ def named(tx: Transaction, key: ConversationKey, name: str) -> Kept | None:
 def going_on(tx: Transaction, key: ConversationKey) -> list[Going]:
     """The branches that have not ended, the oldest first."""
     return [Going(*row) for row in tx.all(GOING_ON, **_asked(key))]
+
+
+def page(
+    tx: Transaction, reach: Reach, workflow_id: str | None, before: UUID | None, most: int
+) -> list[KeptBranch]:
+    """Branches within reach, of a workflow or of any, the newest first."""
+    asked = {**reach._asdict(), "nobody": NOBODY, "before": before or NEWEST, "most": most}
+    if workflow_id is None:
+        rows = tx.all(PAGE, **asked)
+    else:
+        rows = tx.all(PAGE_OF_WORKFLOW, workflow=workflow_id, **asked)
+    return [KeptBranch(**row._asdict()) for row in rows]
+
+
+def count(tx: Transaction, reach: Reach) -> int:
+    """How many branches there are within reach."""
+    row = tx.one(COUNT_ALL, **reach._asdict(), nobody=NOBODY)
+    return 0 if row is None else int(row[0])
 
 
 def end(tx: Transaction, key: ConversationKey, name: str, how: Ended) -> None:

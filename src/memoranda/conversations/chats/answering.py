@@ -6,7 +6,7 @@ from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.conversations import writing
-from memoranda.conversations.chats import store, tree
+from memoranda.conversations.chats import asking, store
 from memoranda.conversations.chats.branches import lists
 from memoranda.conversations.chats.branches import store as branches
 from memoranda.conversations.chats.branches.marks import Line, kept_upto, lines_of, mark_of
@@ -25,9 +25,8 @@ from memoranda.conversations.chats.models import (
     Prepared,
 )
 from memoranda.conversations.chats.notes import store as notes
-from memoranda.conversations.chats.notes.lines import ahead
 from memoranda.conversations.chats.seeing import held_run
-from memoranda.conversations.endings import close_unanswered_tool_calls, mark_stopped
+from memoranda.conversations.endings import mark_stopped
 from memoranda.conversations.errors import not_seen
 from memoranda.conversations.limits import ConversationLimits
 from memoranda.conversations.loading import load
@@ -93,7 +92,9 @@ def prepare(
     branches.record(tx, _cursor(tx, chat, run, place.subject.agent_id, loaded))
     lines = notes.claim(tx, chat, run)
     store.see(tx, run.id)
-    asked = _asked(tx, chat, run, lines)
+    asked = asking.asked(
+        tx, chat, run, place.subject.agent_id, lines=lines, budget=limits.seed_bytes
+    )
     return Prepared(
         run=run.model_copy(update={"seen_at": tx.now}), loaded=loaded, asked=asked, notes=lines
     )
@@ -221,12 +222,3 @@ def _cursor(
 def _ground(tx: Transaction, loaded: LoadedConversation) -> Ground:
     there = loaded.conversation
     return Ground(loaded.fence, 0 if there is None else branches.compactions(tx, there.id))
-
-
-def _asked(tx: Transaction, chat: Chat, run: ChatRun, lines: list[str]) -> list[Message]:
-    shown = tree.path(store.outline(tx, chat.id), run.message_id)
-    untold = tree.untold(shown, branches.told(tx, chat.id))
-    said = store.messages(tx, [place.id for place in untold])
-    *earlier, last = [Message(role=each.role, content=each.content) for each in said]
-    asked = last.model_copy(update={"content": ahead(lines, last.content)})
-    return [*close_unanswered_tool_calls(earlier), asked]

@@ -143,8 +143,9 @@ class Answered(_Value):
 class Prepared(_Value):
     """What an agent of a run begins from.
 
-    `loaded` is its stored conversation, ready to be sent. `asked` is what of the path no run has saved yet: what was
-    left without an answer, and at last the message that this run answers, with `notes` ahead of its own words.
+    `loaded` is its stored conversation, ready to be sent. `asked` is what of the path no run has saved for it yet: what
+    was said where it took no part, the oldest left out beyond 1 MB, and at last the message that this run answers,
+    with `notes` ahead of its own words.
     """
 
     run: ChatRun

@@ -224,7 +224,7 @@ def _begun(tx: Transaction, chat: Chat, message: ChatMessage, *, action: str) ->
             chat_id=chat.id,
         ),
     )
-    store.add_run(tx, run)
+    store.add_run(tx, chat, run)
     last = recording.begun(tx, run.id)
     changed(tx, chat, action, run.id)
     return Sent(chat=chat, message=message, run=run.model_copy(update={"last_event": last}))

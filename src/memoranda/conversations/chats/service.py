@@ -1,6 +1,6 @@
 """The verbs of chats: say something, let a run answer it, move to another branch, clear or delete it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from memoranda.access.store import check_subject
 from memoranda.conversations.chats import answering, reading, removing, sending, store
 from memoranda.conversations.chats.answering import Said
 from memoranda.conversations.chats.errors import taken_workflow
+from memoranda.conversations.chats.exporting import pages
 from memoranda.conversations.chats.feedback.service import ChatFeedback
 from memoranda.conversations.chats.following.service import LiveRuns
 from memoranda.conversations.chats.models import (
@@ -155,6 +156,16 @@ class Chats:
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
         check_count("limit", limit, most=MOST_LISTED)
         return await self._storage.read(organization, reading.thread, who, chat_id, before, limit)
+
+    def export(self, who: Principal, chat_id: UUID) -> AsyncGenerator[str, None]:
+        """The chat as lines of JSON: its messages on all branches, its runs, what is thought of answers, and notes.
+
+        Each line ends with a line feed; the first says what they are and the last, an `end`, that they are all. It is the chat
+        as it was when the first was asked for, read a few messages at a time. Raises `NotFound`, and `Conflict` where
+        the chat is cleared meanwhile.
+        """
+        organization = organization_for(who, Permission.READ_CONVERSATIONS)
+        return pages.lines(self._storage, organization, who, chat_id)
 
     async def run(self, who: Principal, run_id: UUID) -> ChatRun:
         """A run of a chat. Raises `NotFound`."""

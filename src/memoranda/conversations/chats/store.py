@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, select, update
 
 from memoranda.conversations.chats.keys import key_of
 from memoranda.conversations.chats.models import Chat, ChatMessage, ChatRun, ChatRunStatus
@@ -20,6 +20,7 @@ from memoranda.storage.tables import (
     chat_feedback,
     chat_messages,
     chat_notes,
+    chat_run_states,
     chat_runs,
     chats,
     conversations,
@@ -97,8 +98,12 @@ LINES = select(chat_notes.c.line.label("text")).where(chat_notes.c.chat_id == bi
 COMMENTS = select(chat_feedback.c.comment.label("text")).where(
     chat_feedback.c.chat_id == bindparam("chat"), chat_feedback.c.comment.is_not(None)
 )
+OF_ITS_RUN = and_(
+    chat_run_states.c.organization_id == r.organization_id, chat_run_states.c.run_id == r.id
+)
 STATES = (
-    select(r.revision, r.reason, r.folded)
+    select(r.revision, r.reason, chat_run_states.c.state)
+    .select_from(chat_runs.outerjoin(chat_run_states, OF_ITS_RUN))
     .where(r.chat_id == bindparam("chat"), r.revision > bindparam("after"))
     .order_by(r.revision)
     .limit(bindparam("most"))
@@ -274,7 +279,7 @@ def texts(tx: Transaction, chat_id: UUID) -> Iterator[Any]:
         yield row.text
     last = 0
     while rows := tx.all(STATES, chat=chat_id, after=last, most=AT_ONCE):
-        yield from ([row.reason, json.loads(row.folded or "null")] for row in rows)
+        yield from ([row.reason, json.loads(row.state or "null")] for row in rows)
         last = rows[-1].revision
     for row in tx.all(SNAPSHOT_IDS, chat=chat_id):
         kept = tx.one(SNAPSHOT, snapshot=row.id)
@@ -300,9 +305,9 @@ def bare_runs(tx: Transaction, run_ids: Sequence[UUID]) -> None:
     tx.run(BARE_CHANGES, runs=list(run_ids))
 
 
-def add_run(tx: Transaction, run: ChatRun) -> None:
-    """Store a run that `runs` has already."""
-    tx.run(INSERT_RUN, **dict(run))
+def add_run(tx: Transaction, chat: Chat, run: ChatRun) -> None:
+    """Store a run of the chat that `runs` has already."""
+    tx.run(INSERT_RUN, **dict(run), user_id=chat.user_id, agent_id=chat.agent_id)
 
 
 def runs_of(tx: Transaction, chat_id: UUID) -> list[ChatRun]:

@@ -98,9 +98,9 @@ def crossing(before: Sequence[Turn], after: Sequence[Turn]) -> Crossing:
 
 
 def untold(shown: Sequence[N], told: Collection[UUID]) -> list[N]:
-    """What of the path its agents don't know yet: all behind the last answer of a run that is `told`.
+    """What of the path an agent doesn't know yet: all behind the last answer of a run that is `told`.
 
-    Those are the runs that saved what they came to.
+    Those are the runs that saved for it what they came to.
     """
     found: list[N] = []
     for node in reversed(shown):

@@ -62,6 +62,11 @@ def show(
     return results
 
 
+def by_itself(why: Why) -> bool:
+    """Whether a message holds a word of the query or is near it, and is not found for its neighbors alone."""
+    return bool(why.words) or (why.meaning or 0.0) >= FUSION.faint
+
+
 def _some(
     hits: Iterator[Hit], places: Mapping[UUID, bytes], taken: set[UUID], count: int
 ) -> Iterator[tuple[Hit, _Around]]:
@@ -79,9 +84,7 @@ def _some(
 
 def _is_faint(found: FoundMessage, best: float) -> bool:
     """Whether it is found for its neighbors alone, and they hardly speak of what was asked."""
-    why = found.why
-    by_itself = bool(why.words) or (why.meaning or 0.0) >= FUSION.faint
-    return not by_itself and found.score < NEIGHBORS_SHARE * best
+    return not by_itself(found.why) and found.score < NEIGHBORS_SHARE * best
 
 
 class _Texts:

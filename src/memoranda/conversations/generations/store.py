@@ -46,13 +46,34 @@ SET_FENCE: Final = upsert(
 DROP_FENCES: Final = delete(conversation_fences).where(
     f.workflow_id == bindparam("workflow"), f.generation < bindparam("present")
 )
+# A branch that has a conversation is needed to find it: both go together.
 DROP_BRANCHES: Final = delete(conversation_branches).where(
-    b.workflow_id == bindparam("workflow"), b.generation < bindparam("present")
+    b.workflow_id == bindparam("workflow"),
+    b.generation < bindparam("present"),
+    b.conversation_id.is_(None),
+)
+_BRANCHES_KEY: Final = (
+    b.workflow_id == bindparam("workflow"),
+    b.generation == bindparam("number"),
+    b.agent_id == bindparam("agent"),
+)
+DROP_BRANCHES_OF_KEY: Final = delete(conversation_branches).where(*_BRANCHES_KEY)
+END_BRANCHES: Final = (
+    update(conversation_branches)
+    .where(one_of(b.conversation_id, "conversations"))
+    .values(conversation_id=bindparam("nothing"), ended=bindparam("how"))
 )
 BRANCHES: Final = (
     select(*COLUMNS)
     .join_from(conversations, conversation_branches, b.conversation_id == c.id)
     .where(b.workflow_id == bindparam("workflow"))
+    .order_by(c.id)
+    .with_for_update()
+)
+BRANCHES_OF_KEY: Final = (
+    select(*COLUMNS)
+    .join_from(conversations, conversation_branches, b.conversation_id == c.id)
+    .where(*_BRANCHES_KEY)
     .order_by(c.id)
     .with_for_update()
 )
@@ -101,7 +122,7 @@ def begin_next(tx: Transaction, workflow_id: str) -> int:
 
 
 def drop_fences(tx: Transaction, workflow_id: str, present: int) -> None:
-    """Forget the fences of generations older than the present one, whose saves are refused anyway, and their branches.
+    """Forget the fences of generations older than the present one, whose saves are refused anyway, and the names of their ended branches.
 
     After the conversations are held: whoever purges one takes it before its fence.
     """
@@ -138,6 +159,13 @@ def of_workflow(tx: Transaction, workflow_id: str) -> list[Conversation]:
     return _conversations([*tx.all(OF_WORKFLOW, **named), *tx.all(BRANCHES, **named)])
 
 
+def branches_of(tx: Transaction, there: Conversation) -> list[Conversation]:
+    """The conversations of the branches of that one, held; the caller holds its workflow."""
+    if there.workflow_id is None:
+        return []
+    return _conversations(tx.all(BRANCHES_OF_KEY, **_key_of(there)))
+
+
 def of_user(tx: Transaction, user_id: UUID) -> list[Conversation]:
     """All conversations of the user, held."""
     return _conversations(tx.all(OF_USER, user=user_id))
@@ -161,8 +189,24 @@ def emptied(tx: Transaction, rows: list[Conversation], *, ended: bool) -> list[C
 
 
 def remove(tx: Transaction, rows: list[Conversation]) -> None:
-    """Delete the conversations with all that hangs on them."""
-    tx.run(DELETE, conversations=[each.id for each in rows])
+    """Delete the conversations with all that hangs on them: what a workflow's was branched into, names too.
+
+    A branch that goes by itself keeps its name, so that nobody who still holds it writes into another.
+    """
+    ids = [each.id for each in rows]
+    tx.run(END_BRANCHES, conversations=ids, nothing=None, how="deleted")
+    for each in rows:
+        if each.workflow_id is not None:
+            tx.run(DROP_BRANCHES_OF_KEY, **_key_of(each))
+    tx.run(DELETE, conversations=ids)
+
+
+def _key_of(there: Conversation) -> dict[str, object]:
+    return {
+        "workflow": there.workflow_id,
+        "number": there.generation,
+        "agent": there.agent_id or NIL,
+    }
 
 
 def _conversations(rows: list[Row]) -> list[Conversation]:

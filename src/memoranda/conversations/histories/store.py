@@ -12,6 +12,7 @@ from memoranda.conversations.histories.models import History, HistoryEntry
 from memoranda.conversations.histories.reach import unreached
 from memoranda.storage import ConstraintViolated, Row, Transaction, one_of
 from memoranda.storage.scope import NIL
+from memoranda.storage.signals import SCRUB, signal
 from memoranda.storage.tables import histories, history_entries, history_tips
 from memoranda.words.ids import new_id
 
@@ -186,18 +187,30 @@ def remove(tx: Transaction, user_id: UUID | None, name: str, expected: str) -> N
     stored = tx.one(FIND, owner=owner, named=name)
     if stored is None or stored.revision != expected:
         raise changed(name)
-    trees = [row.tree_id for row in tx.all(TREES, history=stored.id)]
-    tx.run(DELETE, history=stored.id)
+    drop(tx, user_id, stored.id)
+
+
+def drop(tx: Transaction, user_id: UUID | None, history_id: UUID) -> int:
+    """Delete that history of the user's, whatever its revision, and the entries that no other one comes by; how many rows.
+
+    Their traces are taken out of the files.
+    """
+    tx.lock(f"histories {owner_of(user_id)}")
+    trees = [row.tree_id for row in tx.all(TREES, history=history_id)]
+    rows = tx.run(DELETE, history=history_id)
     for tree in trees:
         kept = {row.entry_id for row in tx.all(TIPS_OF_TREE, tree=tree)}
         shape = {row.id: row.parent_id for row in tx.all(SHAPE, tree=tree)}
-        tx.run(DROP_ENTRIES, entries=unreached(shape, kept))
+        rows += tx.run(DROP_ENTRIES, entries=unreached(shape, kept))
+    signal(tx, SCRUB)
+    return rows
 
 
 def clear_user(tx: Transaction, user_id: UUID) -> None:
-    """Delete all histories of a user, with their entries."""
-    tx.run(CLEAR_HISTORIES, user=user_id)
-    tx.run(CLEAR_ENTRIES, user=user_id)
+    """Delete all histories of a user, with their entries, and have their traces taken out of the files."""
+    gone = tx.run(CLEAR_HISTORIES, user=user_id)
+    if gone + tx.run(CLEAR_ENTRIES, user=user_id):
+        signal(tx, SCRUB)
 
 
 def _add(

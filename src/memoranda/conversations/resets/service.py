@@ -71,7 +71,7 @@ class Resets:
         return done
 
     async def purge(self, who: Principal, conversation_id: UUID) -> Purged:
-        """Delete a conversation for good, with all that was made of it and the chat that it is of: no text is left.
+        """Delete a conversation for good, with its branches, all that was made of it and the chat that it is of: no text is left.
 
         What it cost stays. A save that was begun before is refused, and makes nothing. For owners;
         raises `NotFound`.
@@ -130,7 +130,7 @@ def _purge(
 ) -> list[Conversation]:
     # A chat quotes what its agents were told: whoever changes one takes its workflow first.
     chats.hold_workflow_of(tx, place.id)
-    gone = writing.purge(tx, place)
+    gone = writing.purge_whole(tx, place)
     chats.forget_chats_of(tx, gone)
     return _gone(tx, who, gone, elsewhere)
 

@@ -1,7 +1,8 @@
 """What only sessions refuse."""
 
+from memoranda.conversations.errors import ConversationTooLarge
 from memoranda.conversations.sessions.models import SessionName
-from memoranda.words.errors import Conflict, NotFound
+from memoranda.words.errors import Conflict, NotFound, Refused
 
 
 class SessionExists(Conflict):
@@ -30,6 +31,24 @@ def session_went_on(name: SessionName, revision: int) -> SessionWentOn:
         f"The session {name.name!r} went on since it was read, and nothing was kept: read it again.",
         session=name.name,
         revision=revision,
+    )
+
+
+def session_too_large(what: str, size: int, limit: int) -> ConversationTooLarge:
+    """The refusal of that many bytes of a session or a state."""
+    return ConversationTooLarge(
+        f"The {what} would have {size} bytes and may have {limit}: keep less in it, or begin another session.",
+        bytes=size,
+        limit=limit,
+    )
+
+
+def nobody_yet(person: str) -> Refused:
+    """The refusal to make a user of a person whom the caller does not know."""
+    return Refused(
+        f"{person!r} is no user that this key knows of, and it may not make users: name the key's own "
+        "user, or use an owner's key.",
+        person=person,
     )
 
 

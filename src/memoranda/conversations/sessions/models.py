@@ -46,15 +46,20 @@ class Session(_Value):
 
 
 class Seen(NamedTuple):
-    """How somebody knew a session who appends to it: its revision or, without one, its time."""
+    """How somebody knew a session who appends to it: its revision or, without one, its time and last event."""
 
     revision: int | None
     updated: float
+    last: str | None = None
 
 
 class Appended(NamedTuple):
-    """What an event did. `known` says that it was there already, and that nothing was done."""
+    """What an event did, and which one of the session's it is, counted from 1.
+
+    `known` says that it was there already, and that nothing was done.
+    """
 
     revision: int
     updated: float
+    position: int
     known: bool

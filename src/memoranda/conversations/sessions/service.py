@@ -4,11 +4,11 @@ from typing import Final
 from uuid import UUID
 
 from memoranda.access.models import Principal
-from memoranda.access.roles import Permission, require, sees_user, subject_of
+from memoranda.access.roles import MATRIX, Permission, sees_user, subject_of
 from memoranda.access.store import add_user, find_user
 from memoranda.conversations.owned import organization_of_host
 from memoranda.conversations.sessions import store
-from memoranda.conversations.sessions.errors import unknown_session
+from memoranda.conversations.sessions.errors import nobody_yet, unknown_session
 from memoranda.conversations.sessions.models import (
     Appended,
     Seen,
@@ -32,7 +32,7 @@ class Sessions:
     `person` is what an application calls its user: the id or external id of one here. One that is
     nobody yet becomes a user under that external id when a session is made, where the caller may make
     users. A session, and a state, holds at most `max_bytes`. Whoever may not see a session is answered as
-    if it were not there; an agent's key is refused.
+    if it were not there; an agent's key is refused. Blanks around a name are no part of it.
     """
 
     def __init__(self, storage: Storage, *, max_bytes: int) -> None:
@@ -68,23 +68,23 @@ class Sessions:
     ) -> Session | None:
         """The session as it stands, with its events in order: all, those since then, or the last `limit`."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
-        _check(**dict(name))
-        return await self._storage.read(organization, _find, who, name, limit, since)
+        return await self._storage.read(organization, _find, who, _bare(name), limit, since)
 
     async def page(
         self, who: Principal, application: str, *, person: str | None = None
     ) -> list[Session]:
         """The sessions that the caller may see, without events, the one that went on last at the end."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
-        _check(application=application, person=person or "")
-        found = await self._storage.read(organization, store.page, application, person)
+        named = _bare(SessionName(application=application, person=person or "", name=""))
+        whose = None if person is None else named.person
+        found = await self._storage.read(organization, store.page, named.application, whose)
         return [session for user_id, session in found if sees_user(who, user_id)]
 
     async def state(self, who: Principal, application: str, person: str) -> State:
         """What a person keeps across sessions, without any session."""
         organization = organization_of_host(who, Permission.READ_CONVERSATIONS)
-        _check(application=application, person=person)
-        return await self._storage.read(organization, _state, who, application, person)
+        named = _bare(SessionName(application=application, person=person, name=""))
+        return await self._storage.read(organization, _state, who, named.application, named.person)
 
     async def append(
         self,
@@ -101,13 +101,13 @@ class Sessions:
         by now, `NotFound`, `ConversationTooLarge`, and `Invalid`.
         """
         organization = organization_of_host(who, Permission.WRITE_CONVERSATIONS)
-        _check(**dict(name), event=event.content)
+        check_storable("event", event.content)
         text_input("event.name", event.name, limit=LONGEST_NAME)
         return await self._storage.write(
             organization,
             _append,
             who,
-            name,
+            _bare(name),
             event,
             states,
             seen=seen,
@@ -117,14 +117,15 @@ class Sessions:
     async def delete(self, who: Principal, name: SessionName) -> None:
         """Delete a session with its events, if there is one."""
         organization = organization_of_host(who, Permission.WRITE_CONVERSATIONS)
-        _check(**dict(name))
-        await self._storage.write(organization, _delete, who, name)
+        await self._storage.write(organization, _delete, who, _bare(name))
 
 
-def _check(**texts: str) -> None:
-    """Raise `Invalid` for a text that no database holds, and so no row can have."""
-    for field, text in texts.items():
+def _bare(name: SessionName) -> SessionName:
+    """The name without blanks around its parts. Raises `Invalid` for a text that no row can have."""
+    parts = dict(name)
+    for field, text in parts.items():
         check_storable(field, text)
+    return SessionName(**{field: text.strip() for field, text in parts.items()})
 
 
 def _checked(name: SessionName) -> SessionName:
@@ -153,7 +154,8 @@ def _user(tx: Transaction, who: Principal, person: str) -> UUID:
     tx.lock(f"person {person}")
     found = find_user(tx, person)
     if found is None:
-        require(who, Permission.MANAGE_ACCESS)
+        if Permission.MANAGE_ACCESS not in MATRIX[who.role]:
+            raise nobody_yet(person)
         return add_user(tx, person, person).id
     subject_of(who, None, found.id)
     return found.id

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from memoranda.conversations.errors import too_large
 from memoranda.conversations.sessions.errors import (
     session_exists,
+    session_too_large,
     session_went_on,
     unknown_session,
 )
@@ -23,6 +23,7 @@ from memoranda.conversations.sessions.models import (
 )
 from memoranda.conversations.sessions.times import from_number, to_number
 from memoranda.storage import Row, Transaction, upsert
+from memoranda.storage.signals import SCRUB, signal
 from memoranda.storage.tables import agent_session_events, agent_session_states, agent_sessions
 from memoranda.words.ids import new_id
 
@@ -61,7 +62,7 @@ GO_ON: Final = (
 )
 DELETE: Final = delete(agent_sessions).where(s.id == bindparam("session"))
 ADD_EVENT: Final = insert(agent_session_events)
-EVENT: Final = select(e.content).where(
+EVENT: Final = select(e.position, e.content).where(
     e.session_id == bindparam("session"), e.name == bindparam("named")
 )
 _EVENTS: Final = (
@@ -168,23 +169,26 @@ def append(
 ) -> Appended:
     """Add an event, and change the states as it says: all of it or nothing.
 
-    An event that is there, word for word, is left. Raises `SessionWentOn`, `NotFound`, `ConversationTooLarge`.
+    An event that is there, word for word, is left. Whoever knows no revision is up to date by the session's
+    time or, as clocks' numbers are rounded on their way, by its last event. Raises `SessionWentOn`, `NotFound`, `ConversationTooLarge`.
     """
     _lock(tx, name, states)
     row = _find(tx, name)
     if row is None:
         raise unknown_session(name)
     updated = from_number(row.updated)
-    if any(
-        each.content == event.content for each in tx.all(EVENT, session=row.id, named=event.name)
-    ):
-        return Appended(row.revision, updated, known=True)
-    behind = updated > seen.updated if seen.revision is None else row.revision != seen.revision
+    for each in tx.all(EVENT, session=row.id, named=event.name):
+        if each.content == event.content:
+            return Appended(row.revision, updated, each.position, known=True)
+    if seen.revision is None:
+        behind = updated > seen.updated and _last(tx, row) != seen.last
+    else:
+        behind = row.revision != seen.revision
     if behind:
         raise session_went_on(name, row.revision)
     size = row.bytes + len(event.content.encode())
     if size > most_bytes:
-        raise too_large(size, most_bytes)
+        raise session_too_large("session", size, most_bytes)
     _put_shared(tx, name, row.user_id, states, most_bytes)
     added = {**dict(event), "at": to_number(event.at)}
     tx.run(ADD_EVENT, id=new_id(), session_id=row.id, position=row.revision + 1, **added)
@@ -195,24 +199,36 @@ def append(
         new_bytes=size,
         new_time=to_number(event.at),
     )
-    return Appended(row.revision + 1, event.at, known=False)
+    return Appended(row.revision + 1, event.at, row.revision + 1, known=False)
 
 
 def remove(tx: Transaction, name: SessionName) -> None:
     """Delete a session with its events, if it is there. What its person keeps across sessions stays."""
     row = _find(tx, name)
     if row is not None:
-        tx.run(DELETE, session=row.id)
+        drop(tx, row.id)
+
+
+def drop(tx: Transaction, session_id: UUID) -> None:
+    """Delete that session with its events, and have its traces taken out of the files."""
+    if tx.run(DELETE, session=session_id):
+        signal(tx, SCRUB)
 
 
 def clear_user(tx: Transaction, user_id: UUID) -> None:
-    """Delete all sessions of a user, and what they kept across them."""
-    tx.run(CLEAR_SESSIONS, user=user_id)
-    tx.run(CLEAR_STATES, user=user_id)
+    """Delete all sessions of a user, and what they kept across them, and have the traces taken out of the files."""
+    gone = tx.run(CLEAR_SESSIONS, user=user_id)
+    if gone + tx.run(CLEAR_STATES, user=user_id):
+        signal(tx, SCRUB)
 
 
 def _find(tx: Transaction, name: SessionName) -> Row | None:
     return tx.one(FIND, app=name.application, whose=name.person, named=name.name)
+
+
+def _last(tx: Transaction, row: Row) -> str | None:
+    """The name of the last event, if there is any."""
+    return next((each.name for each in tx.all(EVENTS, session=row.id, most=1)), None)
 
 
 def _lock(tx: Transaction, name: SessionName, states: States) -> None:
@@ -247,7 +263,7 @@ def _written(state: State, most_bytes: int) -> str:
     """Escaped to the last character that a text column might not take."""
     text = json.dumps(state)
     if len(text) > most_bytes:
-        raise too_large(len(text), most_bytes)
+        raise session_too_large("state", len(text), most_bytes)
     return text
 
 

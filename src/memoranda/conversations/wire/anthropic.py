@@ -21,7 +21,7 @@ from memoranda.conversations.wire.forms import given_list, listed, no_item, type
 from memoranda.conversations.wire.media import media_type_of, text_within
 from memoranda.conversations.wire.origins import answer, metadata_of, said
 from memoranda.conversations.wire.plain import Given, plain, plain_parts, reads, without
-from memoranda.conversations.wire.portable import object_of, ready, written
+from memoranda.conversations.wire.portable import GOES_ON, object_of, ready, written
 from memoranda.conversations.wire.turns import Turn
 
 PROVIDER: Final = "anthropic"
@@ -111,7 +111,10 @@ def to_input(messages: Sequence[Message], target: Capabilities = ANTHROPIC) -> I
             sent[-1] = (turn.role, {"role": role, "content": [*sent[-1][1]["content"], *blocks]})
         else:
             sent.append((turn.role, {"role": role, "content": _said(turn, blocks)}))
-    return Input(_system(leading), [item for _, item in sent])
+    said = [item for _, item in sent]
+    if messages and not (said and said[0]["role"] == "user"):
+        said.insert(0, {"role": "user", "content": GOES_ON.text})
+    return Input(_system(leading), said)
 
 
 def block_of(item: Item) -> Block:

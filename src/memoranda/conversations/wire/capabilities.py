@@ -37,6 +37,8 @@ class Capabilities(BaseModel):
     document_urls: bool = False
     images_from_assistant: bool = False
     """Whether the assistant's own messages may hold images and documents."""
+    images_from_system: bool = False
+    """Whether a system's or developer's message may hold images and documents."""
     blank_text: bool = True
     """Whether a text of whitespace alone may be sent."""
     text_parts: bool = True
@@ -74,6 +76,7 @@ OPENAI_RESPONSES: Final = Capabilities(
     longest_call_id=64,
     documents=("application/", "text/"),
     document_urls=True,
+    images_from_system=True,
 )
 OPENAI_CHAT: Final = Capabilities(
     wire="openai_chat",

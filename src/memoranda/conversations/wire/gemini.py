@@ -25,7 +25,7 @@ from memoranda.conversations.wire.gemini_parts import Item, spelled
 from memoranda.conversations.wire.media import media_type_of
 from memoranda.conversations.wire.origins import answer, metadata_of, said
 from memoranda.conversations.wire.plain import Given, plain, reads, without
-from memoranda.conversations.wire.portable import object_of, ready, written
+from memoranda.conversations.wire.portable import GOES_ON, object_of, ready, written
 from memoranda.conversations.wire.turns import Turn
 
 PROVIDER: Final = "gemini"
@@ -144,6 +144,8 @@ def to_input(messages: Sequence[Message], target: Capabilities = GEMINI) -> Inpu
                 contents[-1]["parts"] += parts  # a call has to follow what is not the model's
             else:
                 contents.append({"role": role, "parts": parts})
+    if messages and not (contents and contents[0]["role"] == "user"):
+        contents.insert(0, {"role": "user", "parts": [{"text": GOES_ON.text}]})
     return Input({"parts": system} if system else None, contents)
 
 

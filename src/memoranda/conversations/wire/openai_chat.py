@@ -1,6 +1,8 @@
 """OpenAI's Chat Completions, and every endpoint that speaks it: messages in, messages out."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final
 
 from memoranda.conversations.models import Message, Role
@@ -27,7 +29,7 @@ from memoranda.conversations.wire.forms import (
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said
 from memoranda.conversations.wire.plain import Given, plain, reads, without
-from memoranda.conversations.wire.portable import ready
+from memoranda.conversations.wire.portable import GOES_ON, ready
 from memoranda.conversations.wire.turns import Turn
 
 PROVIDER: Final = "openai_chat"
@@ -89,15 +91,15 @@ def from_input(messages: Iterable[Given], *, provider: str = PROVIDER) -> list[M
 def to_input(messages: Sequence[Message], target: Capabilities = OPENAI_CHAT) -> list[Item]:
     """Build the `messages` of the next request."""
     sent: list[Item] = []
-    for turn in ready(messages, target):
-        match turn.role:
+    for role, turns in groupby(ready(messages, target), attrgetter("role")):
+        match role:
             case "assistant":
-                sent += _said(turn, target)
+                sent += (item for turn in turns for item in _said(turn, target))
             case "tool":
-                sent += _answers(turn, target)
+                sent += _answers([result for turn in turns for result in turn.results], target)
             case _:
-                sent += _asked(turn, target)
-    return sent
+                sent += (item for turn in turns for item in _asked(turn, target))
+    return sent or ([{"role": "user", "content": GOES_ON.text}] if messages else [])
 
 
 def blocks_of(item: Item, provider: str = PROVIDER) -> list[Block]:
@@ -194,10 +196,10 @@ def _call(block: ToolCall) -> Item:
     return {**(block.extra.get("call") or {}), "type": kind, "id": block.id, kind: asked}
 
 
-def _answers(turn: Turn, target: Capabilities) -> Iterable[Item]:
+def _answers(results: Sequence[ToolResult], target: Capabilities) -> Iterable[Item]:
     """One message per result. Images go right after them all, since no result may hold one."""
     shown: list[Shown] = []
-    for block in turn.results:
+    for block in results:
         content: str | list[Item]
         if isinstance(block.content, str):
             content = block.content

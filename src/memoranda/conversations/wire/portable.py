@@ -21,13 +21,13 @@ from memoranda.conversations.wire.blocks import (
     ToolResult,
 )
 from memoranda.conversations.wire.capabilities import Capabilities
-from memoranda.conversations.wire.media import shown_media
+from memoranda.conversations.wire.media import NOT_SHOWN, shown_media
 from memoranda.conversations.wire.naming import renamed
 from memoranda.conversations.wire.settling import settle
 from memoranda.conversations.wire.turns import Turn, turns_of
 
 GOES_ON: Final = Text(text="[The conversation goes on from here.]")
-"""The user's first words where the list begins with the assistant's."""
+"""The user's first words where the list begins with the assistant's, and all that is said where nothing else is."""
 
 SHOWN: Final = Text(text="[What the assistant showed:]")
 
@@ -42,6 +42,8 @@ def ready(messages: Sequence[Message], target: Capabilities) -> list[Turn]:
     if not target.images_from_assistant:
         fitted = list(_with_images_after(fitted))
     spoken = _opened([turn for turn in fitted if turn.blocks], target)
+    if not target.images_from_system:
+        spoken = [_in_words(turn) if _leads(turn) else turn for turn in spoken]
     return _merged(spoken) if target.alternates else spoken
 
 
@@ -155,6 +157,15 @@ def _opened(turns: list[Turn], target: Capabilities) -> list[Turn]:
     if rest and target.user_first and rest[0].role != "user":
         rest = [Turn("user", (GOES_ON,)), *rest]
     return head + rest
+
+
+def _in_words(turn: Turn) -> Turn:
+    """A system's turn with the word that something is left out, where what is shown would stand."""
+    said = (
+        NOT_SHOWN[block.type] if isinstance(block, Image | Document) else block
+        for block in turn.blocks
+    )
+    return turn.with_blocks(list(said))
 
 
 def _leads(turn: Turn) -> bool:

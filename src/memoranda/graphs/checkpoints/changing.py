@@ -2,14 +2,25 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Final
 
 from memoranda.graphs.checkpoints import store
-from memoranda.graphs.checkpoints.models import At, KeptCheckpoint, NewCheckpoint, Write
+from memoranda.graphs.checkpoints.models import (
+    At,
+    KeptCheckpoint,
+    NewCheckpoint,
+    StartedFrom,
+    Write,
+)
 from memoranda.graphs.checkpoints.store import After, Outlined
 from memoranda.graphs.errors import NeedsWhatCameBefore
 from memoranda.graphs.holders import store as holders
 from memoranda.storage import Transaction
+from memoranda.storage.signals import SCRUB, signal
 from memoranda.words.subject import ContextSubject
+
+ROOT: Final = ""
+"""The namespace of a thread's own graph; those of subgraphs have names."""
 
 
 def keep(tx: Transaction, subject: ContextSubject, new: NewCheckpoint) -> None:
@@ -58,11 +69,12 @@ def delete_thread(tx: Transaction, subject: ContextSubject, thread_id: str) -> N
 
 
 def delete_threads(tx: Transaction, subject: ContextSubject, thread_ids: Iterable[str]) -> None:
-    """Delete threads; in one order, so that nobody waits crosswise."""
+    """Delete threads, and have their traces taken out of the files; in one order, so that nobody waits crosswise."""
     holder = holders.find(tx, subject)
-    if holder is not None:
-        for each in sorted(set(thread_ids)):
-            store.delete_thread(tx, holder, each)
+    if holder is None:
+        return
+    if sum([store.delete_thread(tx, holder, each) for each in sorted(set(thread_ids))]):
+        signal(tx, SCRUB)
 
 
 def copy_thread(tx: Transaction, subject: ContextSubject, source: str, target: str) -> None:
@@ -86,7 +98,12 @@ def delete_runs(tx: Transaction, subject: ContextSubject, run_ids: Sequence[str]
                 store.drop(tx, holder, thread_id, namespace, gone=gone, left=left)
 
 
-def keep_latest(tx: Transaction, subject: ContextSubject, thread_ids: Iterable[str]) -> None:
+def keep_latest(
+    tx: Transaction,
+    subject: ContextSubject,
+    thread_ids: Iterable[str],
+    started_from: StartedFrom | None,
+) -> None:
     """Delete all but the latest of each namespace. Raises `NeedsWhatCameBefore`."""
     holder = holders.find(tx, subject)
     if holder is None:
@@ -99,8 +116,15 @@ def keep_latest(tx: Transaction, subject: ContextSubject, thread_ids: Iterable[s
                 "go: delete the thread, or leave it out.",
                 thread_id=thread_id,
             )
-        for namespace, some in _by_namespace(there).items():
+        spaces = _by_namespace(there)
+        gone_roots = {each.checkpoint_id for each in spaces.get(ROOT, [])[:-1]}
+        for namespace, some in spaces.items():
             *old, latest = some
+            if started_from is not None and gone_roots and namespace != ROOT:
+                head = store.find(tx, holder, At(thread_id, namespace, latest.checkpoint_id))
+                if head is not None and started_from(head) in gone_roots:
+                    store.delete_namespace(tx, holder, thread_id, namespace)
+                    continue
             if old:
                 gone = [each.checkpoint_id for each in old]
                 store.drop(tx, holder, thread_id, namespace, gone=gone, left=[latest.channels])

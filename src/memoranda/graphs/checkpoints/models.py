@@ -1,6 +1,6 @@
 """The values of checkpoints: parts that a host serialized, and a thread's state at one moment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -79,3 +79,7 @@ class KeptCheckpoint:
     metadata: Part
     values: Mapping[str, Part]
     writes: Sequence[KeptWrite]
+
+
+StartedFrom = Callable[[KeptCheckpoint], str | None]
+"""Says from which checkpoint of the thread's own graph a subgraph's call was started; None where it outlives its calls."""

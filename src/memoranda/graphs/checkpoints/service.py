@@ -7,7 +7,13 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.graphs.checkpoints import changing
-from memoranda.graphs.checkpoints.models import At, KeptCheckpoint, NewCheckpoint, Write
+from memoranda.graphs.checkpoints.models import (
+    At,
+    KeptCheckpoint,
+    NewCheckpoint,
+    StartedFrom,
+    Write,
+)
 from memoranda.graphs.checkpoints.store import After
 from memoranda.graphs.limits import LONGEST_ID, LONGEST_NAMESPACE, check_body, name_input
 from memoranda.storage import Storage
@@ -181,19 +187,24 @@ class GraphCheckpoints:
         thread_ids: Sequence[str],
         *,
         keep: Literal["latest", "nothing"] = "latest",
+        started_from: StartedFrom | None = None,
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
     ) -> None:
         """Leave the latest checkpoint of each namespace of these threads, or none.
 
-        Raises `NeedsWhatCameBefore`, and prunes nothing, where one can't be read without what came before it.
+        A namespace that `started_from` says was started from a checkpoint which goes, goes with it. Raises `NeedsWhatCameBefore`, and prunes nothing, where one can't be read without what came before it.
         """
         organization = organization_for(who, Permission.WRITE_GRAPHS)
         subject = subject_of(who, agent_id, user_id)
         for each in thread_ids:
             name_input("thread_ids", each)
-        change = changing.keep_latest if keep == "latest" else changing.delete_threads
-        await self._storage.write(organization, change, subject, thread_ids)
+        if keep == "nothing":
+            await self._storage.write(organization, changing.delete_threads, subject, thread_ids)
+            return
+        await self._storage.write(
+            organization, changing.keep_latest, subject, thread_ids, started_from
+        )
 
 
 def _check_at(at: At) -> None:

@@ -138,6 +138,14 @@ DELETE_THREAD: Final = tuple(
     )
     for each in _WHOLE
 )
+DELETE_PLACE: Final = tuple(
+    delete(each).where(
+        each.c.holder_id == bindparam("holder"),
+        each.c.thread_id == bindparam("thread"),
+        each.c.namespace == bindparam("space"),
+    )
+    for each in _WHOLE
+)
 READ_THREAD: Final = tuple(
     select(*each.c).where(
         each.c.holder_id == bindparam("holder"), each.c.thread_id == bindparam("thread")
@@ -299,6 +307,12 @@ def drop(
 def delete_thread(tx: Transaction, holder_id: UUID, thread_id: str) -> int:
     """Delete all of a thread; how many rows."""
     return sum(tx.run(each, holder=holder_id, thread=thread_id) for each in DELETE_THREAD)
+
+
+def delete_namespace(tx: Transaction, holder_id: UUID, thread_id: str, namespace: str) -> None:
+    """Delete all of one namespace of a thread."""
+    for each in DELETE_PLACE:
+        tx.run(each, holder=holder_id, thread=thread_id, space=namespace)
 
 
 def copy_thread(tx: Transaction, holder_id: UUID, source: str, target: str) -> None:

@@ -32,15 +32,15 @@ def check(field: str, asked: Operation) -> None:
     """Raise `Invalid` or `OverLimit` for what can't be asked."""
     match asked:
         case GetItem() | PutItem():
-            _check_namespace(f"{field}.namespace", asked.namespace, empty=False)
+            check_namespace(f"{field}.namespace", asked.namespace, empty=False)
             name_input(f"{field}.key", asked.key)
         case SearchItems():
-            _check_namespace(f"{field}.namespace", asked.namespace)
+            check_namespace(f"{field}.namespace", asked.namespace)
             _check_filter(f"{field}.filter", asked.filter)
             _check_part(field, asked.limit, asked.offset)
         case ListNamespaces():
             for each in asked.conditions:
-                _check_namespace(f"{field}.conditions", each.path)
+                check_namespace(f"{field}.conditions", each.path)
                 if each.match not in {"prefix", "suffix"}:
                     raise Invalid(
                         f"{field}.conditions: a condition matches a prefix or a suffix.",
@@ -60,7 +60,8 @@ def check_put(put: PutItem) -> str | None:
     return _WRITE(json_input("value", dict(put.value), limit=LARGEST_VALUE))
 
 
-def _check_namespace(field: str, namespace: Namespace, *, empty: bool = True) -> None:
+def check_namespace(field: str, namespace: Namespace, *, empty: bool = True) -> None:
+    """Raise `Invalid` or `OverLimit` for labels that no namespace has."""
     if not namespace and not empty:
         raise Invalid(f"{field} is empty: give it a label.", field=field)
     for label in namespace:

@@ -63,6 +63,11 @@ def labels_of(text: str) -> Namespace:
     return tuple(text[:-1].split(SEPARATOR))
 
 
+def labels_in(text: str) -> Namespace:
+    """The labels of a namespace as people write it: with periods between them, and nothing for none."""
+    return tuple(text.split(SEPARATOR)) if text else ()
+
+
 def below(namespace: Namespace) -> tuple[str, str]:
     """Between which texts lie all namespaces that begin so: from the first, and before the second."""
     text = text_of(namespace)

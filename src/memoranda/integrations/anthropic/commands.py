@@ -1,13 +1,15 @@
 """The six commands of the memory tool, each answered as its protocol has it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
-from memoranda.integrations.anthropic.paths import FIXED, Path, folders_of, read_path
+from memoranda.integrations.anthropic.paths import Path, folders_of, read_path
 from memoranda.integrations.anthropic.shelf import Kept, Shelf, Written, free, here
 from memoranda.integrations.anthropic.texts import inserted, listing, missing, replaced, shown
-from memoranda.words.errors import Conflict, Invalid, NotFound, Refused
+from memoranda.words.errors import Conflict, Invalid, MemorandaError, NotFound, Refused
 
 _WAITS = "Nothing is changed yet. {}"
+_PARTLY = "{done} of {all} files are done. {rest}"
 
 
 async def view(shelf: Shelf, given: str, view_range: Sequence[int] | None) -> str:
@@ -37,21 +39,21 @@ async def create(shelf: Shelf, given: str, text: str) -> str:
     else:
         free(path, await shelf.items())
         waits = await shelf.create(path, text)
-    return _said(waits, f"File created successfully at: {path}")
+    return _said([waits], f"File created successfully at: {path}")
 
 
 async def str_replace(shelf: Shelf, given: str, old: str, new: str) -> str:
     """A part of a file that stands there once becomes another."""
     path, item, text = await _file(shelf, given)
     changed, said = replaced(path, text, old, new)
-    return _said(await shelf.write(item, changed), said)
+    return said if changed == text else _said([await shelf.write(item, changed)], said)
 
 
 async def insert(shelf: Shelf, given: str, line: int, new: str) -> str:
     """Lines come after a line of a file."""
     path, item, text = await _file(shelf, given)
     changed = inserted(text, line, new)
-    return _said(await shelf.write(item, changed), f"The file {path} has been edited.")
+    return _said([await shelf.write(item, changed)], f"The file {path} has been edited.")
 
 
 async def delete(shelf: Shelf, given: str) -> str:
@@ -59,8 +61,9 @@ async def delete(shelf: Shelf, given: str) -> str:
     path = read_path(given)
     if not path.parts:
         raise Refused("Cannot delete the /memories directory itself")
-    waits = [await shelf.forget(item) for item in _there(path, await _items(shelf, path))]
-    return _said(_first(waits), f"Successfully deleted {path}")
+    there = _there(path, await shelf.items())
+    waits = await _each([partial(shelf.forget, item) for item in there])
+    return _said(waits, f"Successfully deleted {path}")
 
 
 async def rename(shelf: Shelf, old: str, new: str) -> str:
@@ -82,19 +85,32 @@ async def rename(shelf: Shelf, old: str, new: str) -> str:
     paths = [target if alone else item.path.moved(source, target) for item in moved]
     for path in paths:
         read_path(str(path))
-    waits = [await shelf.move(item, path) for item, path in zip(moved, paths, strict=True)]
-    return _said(_first(waits), f"Successfully renamed {source} to {target}")
+    pairs = zip(moved, paths, strict=True)
+    waits = await _each([partial(shelf.move, item, path) for item, path in pairs])
+    return _said(waits, f"Successfully renamed {source} to {target}")
 
 
 async def clear(shelf: Shelf) -> str:
     """All files that were created here are forgotten; context files and other memories stay."""
     items = [each for each in await shelf.items() if isinstance(each, Kept)]
-    waits = [await shelf.forget(each) for each in items if each.path.parts[0] not in FIXED]
-    return _said(_first(waits), "All memory cleared")
+    created = [each for each in items if each.path.fixed is None]
+    waits = await _each([partial(shelf.forget, each) for each in created])
+    return _said(waits, "All memory cleared")
 
 
-async def _items(shelf: Shelf, path: Path) -> list[Kept | Written]:
-    return await shelf.items() if path.parts else []
+async def _each(changes: Sequence[Callable[[], Awaitable[str | None]]]) -> list[str | None]:
+    """Do one after another; what each waits for. Where one is refused, it is told how many were done."""
+    waits: list[str | None] = []
+    for change in changes:
+        try:
+            waits.append(await change())
+        except MemorandaError as error:
+            done = waits.count(None)
+            if not done:
+                raise
+            told = _PARTLY.format(done=done, all=len(changes), rest=error.message)
+            raise Refused(told) from error
+    return waits
 
 
 async def _file(shelf: Shelf, given: str) -> tuple[Path, Kept | Written, str]:
@@ -115,9 +131,10 @@ def _there(path: Path, items: list[Kept | Written]) -> list[Kept]:
         raise NotFound(f"The path {path} does not exist") from None
 
 
-def _first(waits: Sequence[str | None]) -> str | None:
-    return next((each for each in waits if each is not None), None)
-
-
-def _said(waits: str | None, done: str) -> str:
-    return done if waits is None else _WAITS.format(waits)
+def _said(waits: Sequence[str | None], done: str) -> str:
+    waiting = [each for each in waits if each is not None]
+    if not waiting:
+        return done
+    if len(waiting) == len(waits):
+        return _WAITS.format(waiting[0])
+    return _PARTLY.format(done=len(waits) - len(waiting), all=len(waits), rest=waiting[0])

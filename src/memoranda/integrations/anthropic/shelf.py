@@ -7,6 +7,7 @@ from uuid import UUID
 from memoranda.access.models import Principal, Role
 from memoranda.access.roles import subject_of
 from memoranda.app import Memoranda
+from memoranda.files.errors import FileChanged
 from memoranda.files.models import AgentFile, FileSummary, WorkspaceFile
 from memoranda.integrations.anthropic.paths import (
     AGENT,
@@ -20,13 +21,24 @@ from memoranda.integrations.anthropic.paths import (
     tail_of,
 )
 from memoranda.integrations.anthropic.texts import missing
+from memoranda.memories.errors import StaleVersion
 from memoranda.memories.models import Memory
 from memoranda.tools.models import Course, Outcome, Refusal
-from memoranda.words.errors import Conflict, Invalid, MemorandaError, Refused
+from memoranda.words.errors import (
+    Conflict,
+    DuplicateMemory,
+    Invalid,
+    MemorandaError,
+    NotFound,
+    Refused,
+)
 
 _DONE: Final = {Outcome.DONE.value, Outcome.KNOWN.value}
 _NOT_DONE: Final = {Outcome.DENIED.value, Outcome.DROPPED.value, Outcome.FAILED.value}
 _PAGE: Final = 200
+_EXACTLY: Final = {"as_written": True}
+_WENT_ON: Final = {StaleVersion.code, Conflict.code, NotFound.code}
+_TOO_LONG: Final = {"text", "arguments"}
 LONGER: Final = f"Keep one fact in a file. What is longer belongs into {ROOT}/{AGENT}/NOTES.md."
 
 
@@ -137,24 +149,19 @@ class Shelf:
         return file.body
 
     async def create(self, path: Path, text: str) -> str | None:
-        """Keep a new file as a memory; what waits for a person, if something does."""
-        try:
-            return await self._call("remember", {"content": text, "title": str(path)})
-        except Conflict as refused:
-            known = refused.details.get("memory_id")
-            for item in await self.items():
-                if isinstance(item, Kept) and str(item.memory.id) == known:
-                    raise Conflict(f"The file {item.path} says the same already.") from refused
-            raise
+        """Keep a new file as a memory, to the last blank; what waits for a person, if something does."""
+        given = {"content": text, "title": str(path), **_EXACTLY}
+        return await self._call("remember", given, path)
 
     async def write(self, item: Item, text: str) -> str | None:
         """Let a file say something else."""
         if isinstance(item, Kept):
-            return await self._patch(item, {"content": text})
+            return await self._patch(item, {"content": text, **_EXACTLY})
         given: dict[str, Any] = {"body": text, "expected_hash": item.file.hash}
         if item.file.agent_id is not None and item.file.name == AgentFile.NOTES:
-            return await self._call("update_notes", given)
-        return await self._call("update_context_file", {"slug": item.file.name, **given})
+            return await self._call("update_notes", given, item.path)
+        tool, file = "update_context_file", {"slug": item.file.name, **given}
+        return await self._call(tool, file, item.path)
 
     async def move(self, item: Kept, path: Path) -> str | None:
         """Keep a memory under another path."""
@@ -162,21 +169,35 @@ class Shelf:
 
     async def forget(self, item: Kept) -> str | None:
         """Forget a memory."""
-        return await self._call("forget", _version(item))
+        return await self._call("forget", _version(item), item.path)
 
     async def _patch(self, item: Kept, patch: dict[str, Any]) -> str | None:
-        return await self._call("update", {**_version(item), "patch": patch})
+        return await self._call("update", {**_version(item), "patch": patch}, item.path)
 
-    async def _call(self, tool: str, arguments: dict[str, Any]) -> str | None:
+    async def _call(self, tool: str, arguments: dict[str, Any], path: Path) -> str | None:
         """None where it is done; else what it waits for. Raises what refuses it."""
         called = await self._memoranda.tools.call(self._who, tool, arguments, course=self._course)
         if called.refusal is not None:
-            raise _refused(called.refusal)
+            raise await self._refused(called.refusal, path)
         answer = called.answer or {}
         said = str(answer.get("message"))
         if answer.get("outcome") in _NOT_DONE:
             raise Refused(said)
         return None if answer.get("outcome") in _DONE else said
+
+    async def _refused(self, refusal: Refusal, path: Path) -> MemorandaError:
+        """The refusal of a tool, which a model may read as it stands; files are named by their paths."""
+        if refusal.code == DuplicateMemory.code:
+            known = refusal.details.get("memory_id")
+            for item in await self.items():
+                if isinstance(item, Kept) and str(item.memory.id) == known:
+                    return Conflict(f"The file {item.path} says the same already.")
+        moved_on = refusal.code in _WENT_ON and "memory_id" in refusal.details
+        if moved_on or refusal.code == FileChanged.code:
+            return Conflict(f"The file {path} was changed at this moment: view it again.")
+        if refusal.kind == "over_limit" and refusal.details.get("field") in _TOO_LONG:
+            return Refused(f"{refusal.message} {LONGER}")
+        return Refused(refusal.message)
 
     async def _files(self) -> list[Item]:
         own = await self._memoranda.files.listed(self._who, agent=self._who.agent_id)
@@ -227,37 +248,24 @@ def free(path: Path, items: Sequence[Item]) -> None:
 
 
 def here(path: Path, items: Sequence[Item]) -> list[Kept]:
-    """The memories at a path and below it. Raises `NotFound`, and `Refused` for fixed folders and their files."""
+    """The memory at a path, or those below it. Raises `NotFound`, and `Refused` for fixed folders and their files."""
     if path.fixed in {ORGANIZATION, AGENT}:
         raise Refused(
             f"The files of {ROOT}/{path.fixed} stay where they are. They can be emptied by those "
             "who may write them."
         )
     named = tail_of(path)
+    kept = [item for item in items if isinstance(item, Kept)]
     found = [
         item
-        for item in items
-        if isinstance(item, Kept)
-        and (
-            item.path == path
-            or item.path.within(path)
-            or (item.path.fixed == FACTS and tail(item.memory.id) == named)
-        )
-    ]
+        for item in kept
+        if item.path == path or (item.path.fixed == FACTS and tail(item.memory.id) == named)
+    ] or [item for item in kept if item.path.within(path)]
     if not found:
         raise missing(path)
     if path.parts == (FACTS,):
         raise Refused(f"The folder {path} can't be taken away at once: take its files one by one.")
     return found
-
-
-def _refused(refusal: Refusal) -> MemorandaError:
-    """The refusal of a tool, which a model may read as it stands."""
-    if refusal.kind == "conflict":
-        return Conflict(refusal.message, memory_id=refusal.details.get("memory_id"))
-    if refusal.kind == "over_limit" and refusal.details.get("field") == "text":
-        return Refused(f"{refusal.message} {LONGER}")
-    return Refused(refusal.message)
 
 
 def _version(item: Kept) -> dict[str, Any]:

@@ -10,6 +10,12 @@ from memoranda.words.text import neutralize
 _WIDTH: Final = 6
 _AROUND: Final = 2
 _UNITS: Final = ("B", "K", "M")
+_REPEATED: Final = 500
+"""Characters of what a model wrote that a refusal repeats."""
+_OTHERWISE: Final = (
+    " It is shown there with look-alike characters in the place of what could pass for a part of "
+    "the chat: choose a part without them."
+)
 
 
 def missing(path: Path) -> NotFound:
@@ -42,7 +48,7 @@ def listing(
 
 def shown(path: Path, text: str, view_range: Sequence[int] | None) -> str:
     """A file with its lines numbered from 1; nothing in it can pass for a turn of the chat."""
-    lines = neutralize(text).split("\n")
+    lines = _shown(text)
     first, last = 1, len(lines)
     if view_range is not None and len(view_range) == 2:
         first = max(1, view_range[0])
@@ -53,21 +59,23 @@ def shown(path: Path, text: str, view_range: Sequence[int] | None) -> str:
 
 def replaced(path: Path, text: str, old: str, new: str) -> tuple[str, str]:
     """The text with `old`, which it holds once, replaced, and what to say. Raises `Invalid`."""
-    count = text.count(old) if old else 0
+    count, named = text.count(old) if old else 0, _begun(old)
     if count == 0:
+        otherwise = _OTHERWISE if old and old in "\n".join(_shown(text)) else ""
         raise Invalid(
-            f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+            f"No replacement was performed, old_str `{named}` did not appear verbatim in {path}."
+            f"{otherwise}"
         )
     if count > 1:
         lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in _places(text, old))
         raise Invalid(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
-            f"{lines}. Please ensure it is unique"
+            f"No replacement was performed. Multiple occurrences of old_str `{named}` in lines: "
+            f"{_begun(lines)}. Please ensure it is unique"
         )
     at = text.index(old)
     changed = text[:at] + new + text[at + len(old) :]
     line = text.count("\n", 0, at) + 1
-    numbered = _numbered(neutralize(changed).split("\n"), max(1, line - _AROUND), line + _AROUND)
+    numbered = _numbered(_shown(changed), max(1, line - _AROUND), line + _AROUND)
     said = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
     return changed, "\n".join([said, *numbered])
 
@@ -82,6 +90,15 @@ def inserted(text: str, line: int, new: str) -> str:
             f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
         )
     return "\n".join([*lines[:line], new.removesuffix("\n"), *lines[line:], ""])
+
+
+def _shown(text: str) -> list[str]:
+    """The lines of a text, as many as an insertion counts, and none that could pass for a turn of the chat."""
+    return [neutralize(line).replace("\n", " ") for line in text.split("\n")]
+
+
+def _begun(said: str) -> str:
+    return said if len(said) <= _REPEATED else f"{said[:_REPEATED]}…"
 
 
 def _within(chars: int, lines: Sequence[str]) -> list[str]:

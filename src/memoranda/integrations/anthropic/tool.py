@@ -1,5 +1,6 @@
 """Anthropic's memory tool, asynchronous and synchronous: each command is answered from an agent's shelf."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
@@ -50,6 +51,8 @@ class _Asked:
         self._agent = agent
         self._user = user
         self._course = course
+        # A model may ask for several commands at once: each finds the files as the one before left them.
+        self._turn = asyncio.Lock()
 
     async def shelf(self, memoranda: app.Memoranda) -> Shelf:
         """The shelf of whom it names. Raises `NotFound` and `Refused`."""
@@ -59,7 +62,8 @@ class _Asked:
     async def do(self, memoranda: app.Memoranda, does: Does) -> str:
         """What a command answers. Raises `ToolError`, which is all that a model is told of a refusal."""
         try:
-            return await does(await self.shelf(memoranda))
+            async with self._turn:
+                return await does(await self.shelf(memoranda))
         except MemorandaError as error:
             raise ToolError(error.message) from None
 

@@ -1,6 +1,7 @@
 """ADK's memory service: what sessions said becomes conversations, and a search finds that and memories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -9,10 +10,14 @@ from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemor
 from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 
-from memoranda.access.models import Principal, User
+from memoranda.access.models import Principal, Role, User
 from memoranda.access.roles import organization_of
 from memoranda.app import Memoranda
+from memoranda.conversations.finding.models import FoundMessage
+from memoranda.conversations.finding.service import MOST_RESULTS
+from memoranda.conversations.finding.showing import by_itself
 from memoranda.conversations.models import ConversationKey
+from memoranda.conversations.sessions.errors import nobody_yet
 from memoranda.integrations.google_adk.said import (
     FACT,
     entry_of_memory,
@@ -22,11 +27,18 @@ from memoranda.integrations.google_adk.said import (
     text_of,
     workflow_of,
 )
-from memoranda.words.errors import Conflict, DuplicateMemory, Invalid, NotFound
+from memoranda.memories.candidate import edit_input
+from memoranda.memories.finding.asked import LONGEST_QUERY
+from memoranda.words.errors import Conflict, DuplicateMemory, Invalid, NotFound, Refused
 from memoranda.words.given import checked
+from memoranda.words.inputs import check_count
+from memoranda.words.text import clean
 
 MOST_FOUND: Final = 10
-_LOOKED_AT: Final = 50
+_LOOKED_AT: Final = MOST_RESULTS
+_NEWEST: Final = 1_000
+_SESSIONS: Final = 50
+"""Conversations of an application, among that many of its user's, that are looked into one by one."""
 _TRIES: Final = 5
 _CATCH_UP_S: Final = 0.5
 
@@ -44,8 +56,14 @@ class MemorandaMemoryService(BaseMemoryService):
     def __init__(
         self, memoranda: Memoranda, who: Principal | None = None, *, limit: int = MOST_FOUND
     ) -> None:
+        check_count("limit", limit, most=_LOOKED_AT)
         self._memoranda = memoranda
         self._who = who or memoranda.owner
+        if self._who.role is Role.AGENT and self._who.user_id is None:
+            raise Refused(
+                "ADK's memory is a user's, and this is an agent's key for none: use an owner's key, or "
+                "one of the user's own."
+            )
         self._limit = limit
 
     async def add_session_to_memory(self, session: Session) -> None:
@@ -104,11 +122,16 @@ class MemorandaMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - ADK's signature; no key of it is defined
     ) -> None:
-        """Remember each of these facts for the user; one that is remembered already is left."""
-        user = await self._made(user_id)
+        """Remember each of these facts for the user; one that is remembered already is left.
+
+        Raises `Invalid`, `OverLimit` and `SecretFound`, and then none of them is remembered.
+        """
         texts = [text_of(each.content) for each in memories]
         if not all(texts):
             raise Invalid("A memory is a text: one of these has none.", field="memories")
+        for text in texts:
+            edit_input(self._memoranda.settings.max_memory_chars, text=text)
+        user = await self._made(user_id)
         for text in texts:
             try:
                 await self._memoranda.memories.remember(self._who, text, user_id=user.id)
@@ -119,18 +142,14 @@ class MemorandaMemoryService(BaseMemoryService):
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
         """What has to do with the query, the best first: memories, and what was said in this application."""
-        user = await self._known(user_id)
-        if user is None or not query.strip():
+        user, asked = await self._known(user_id), clean(query)[:LONGEST_QUERY].strip()
+        if user is None or not asked:
             return SearchMemoryResponse()
-        organization = organization_of(self._who)
-        said = self._memoranda.conversation_search
-        await said.catch_up(organization, within_s=_CATCH_UP_S)
-        facts = await self._memoranda.memories.search(self._who, query, user_id=user.id)
-        messages = await said.search(self._who, query, user_id=user.id, limit=_LOOKED_AT)
-        found = [(each.match.score, entry_of_memory(each.memory)) for each in facts.results] + [
-            (each.score, entry_of_message(each))
-            for each in messages.results
-            if is_of(each.workflow_id, app_name, user_id)
+        facts = await self._memoranda.memories.search(self._who, asked, user_id=user.id)
+        said = await self._said(user, partial(is_of, application=app_name, person=user_id), asked)
+        found = [
+            *((each.match.score, entry_of_memory(each.memory)) for each in facts.results),
+            *((each.score, entry_of_message(each)) for each in said if by_itself(each.why)),
         ]
         found.sort(key=lambda each: -each[0])
         return SearchMemoryResponse(memories=[entry for _, entry in found[: self._limit]])
@@ -162,9 +181,26 @@ class MemorandaMemoryService(BaseMemoryService):
         if memory.user_id == user.id:
             await self._memoranda.memories.forget(self._who, memory.id)
 
+    async def _said(
+        self, user: User, is_own: Callable[[str | None], bool], query: str
+    ) -> list[FoundMessage]:
+        """What was said in the application's conversations with the user."""
+        search = self._memoranda.conversation_search
+        await search.catch_up(organization_of(self._who), within_s=_CATCH_UP_S)
+        look = partial(search.search, self._who, query, user_id=user.id, limit=_LOOKED_AT)
+        everywhere = (await look()).results
+        found = [each for each in everywhere if is_own(each.workflow_id)]
+        if len(found) >= self._limit or len(everywhere) < _LOOKED_AT:
+            return found
+        # What was said in other applications took all the room.
+        page = await self._memoranda.conversations.page(self._who, user_id=user.id, limit=_NEWEST)
+        for each in [each for each in page.items if is_own(each.workflow_id)][:_SESSIONS]:
+            found += (await look(conversation_id=each.id)).results
+        return list({(each.conversation_id, each.position): each for each in found}.values())
+
     async def _known(self, person: str) -> User | None:
         try:
-            return await self._memoranda.access.user(self._who, person)
+            return await self._memoranda.access.user(self._who, person.strip())
         except NotFound:
             return None
 
@@ -175,4 +211,6 @@ class MemorandaMemoryService(BaseMemoryService):
         try:
             return await self._memoranda.access.create_user(self._who, person, person)
         except Conflict:
-            return await self._memoranda.access.user(self._who, person)
+            return await self._memoranda.access.user(self._who, person.strip())
+        except Refused:
+            raise nobody_yet(person) from None

@@ -13,6 +13,7 @@ from google.genai import types
 from memoranda.conversations.finding.models import FoundMessage
 from memoranda.conversations.models import Message, Role
 from memoranda.memories.models import Memory
+from memoranda.words.text import clean
 
 SAID: Final = "said:"
 FACT: Final = "memory:"
@@ -22,7 +23,10 @@ _LONGEST: Final = 60
 
 
 def workflow_of(application: str, person: str, session: str | None) -> str:
-    """The name of the conversation that keeps what a session said: no two sessions have the same one."""
+    """The name of the conversation that keeps what a session said: no two sessions have the same one.
+
+    Blanks around a name are no part of it.
+    """
     return json.dumps(["adk", *map(_short, (application, person, session or ""))])
 
 
@@ -34,6 +38,7 @@ def is_of(workflow_id: str | None, application: str, person: str) -> bool:
 
 def _short(name: str) -> str:
     """A name as it is, or what stands for one that has no room beside two others."""
+    name = clean(name).strip()
     if len(json.dumps(name)) <= _LONGEST:
         return name
     return "sha256:" + hashlib.sha256(name.encode()).hexdigest()[:40]
@@ -45,12 +50,16 @@ def message_of(event: Event) -> Message | None:
     if not text:
         return None
     role: Role = "user" if event.author == _USER else "assistant"
-    at = datetime.fromtimestamp(event.timestamp, UTC).isoformat()
-    return Message(
-        role=role,
-        content=text,
-        metadata={"name": event.author, "at": at, "adk_event_id": event.id},
-    )
+    said = {"name": clean(event.author), **_at(event.timestamp), "adk_event_id": clean(event.id)}
+    return Message(role=role, content=text, metadata=said)
+
+
+def _at(timestamp: float) -> dict[str, str]:
+    """When it was; nothing for a time that no calendar has."""
+    try:
+        return {"at": datetime.fromtimestamp(timestamp, UTC).isoformat()}
+    except (ValueError, OverflowError, OSError):
+        return {}
 
 
 def messages_of(events: Iterable[Event]) -> list[Message]:
@@ -60,9 +69,9 @@ def messages_of(events: Iterable[Event]) -> list[Message]:
 
 
 def text_of(content: types.Content | None) -> str:
-    """The words of a content, without what a model thought."""
+    """The words of a content, without what a model thought and what no store can hold."""
     parts: Sequence[types.Part] = (content.parts if content else None) or ()
-    return "\n".join(part.text for part in parts if part.text and not part.thought).strip()
+    return clean("\n".join(part.text for part in parts if part.text and not part.thought)).strip()
 
 
 def entry_of_message(found: FoundMessage) -> MemoryEntry:

@@ -1,6 +1,7 @@
 """ADK's session service: sessions, their events and their state, as rows of a user."""
 
 import asyncio
+import json
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -20,10 +21,10 @@ from google.adk.sessions.session import Session
 from memoranda.access.models import Principal
 from memoranda.app import Memoranda
 from memoranda.conversations.sessions.errors import SessionExists, SessionWentOn
-from memoranda.conversations.sessions.models import Seen, SessionEvent, SessionName
+from memoranda.conversations.sessions.models import Appended, Seen, SessionEvent, SessionName
 from memoranda.conversations.sessions.models import Session as Kept
 from memoranda.conversations.sessions.service import Sessions
-from memoranda.integrations.google_adk.states import joined, parted
+from memoranda.integrations.google_adk.states import as_text, joined, json_or_refused, parted
 from memoranda.words.errors import NotFound
 
 MARK: Final = "memoranda:"
@@ -34,7 +35,7 @@ class MemorandaSessionService(BaseSessionService):
     """Keeps sessions in Memoranda, as `who` (the owner, where nobody is named) and under its rights.
 
     A `user_id` of ADK's is the id or external id of a user here; one that is nobody yet becomes a user under that
-    external id when a session is made. An event and all that it changes of the state is one transaction. An event
+    external id when a session is made; blanks around it are no part of it. An event and all that it changes of the state is one transaction. An event
     for a session that went on meanwhile is refused with ADK's `StaleSessionError`. Sessions are deleted with
     their user.
     """
@@ -118,7 +119,7 @@ class MemorandaSessionService(BaseSessionService):
                 raise SessionNotFoundError(f"Session {session.id} not found.") from error
             except SessionWentOn as error:
                 raise StaleSessionError(error.message) from error
-            if done.known:
+            if done.known and not _is_next(session, event, done):
                 return event
             self._apply_temp_state(session, event)
             event = self._commit_event_to_session(session, self._trim_temp_delta_state(event))
@@ -142,11 +143,19 @@ def _kept(event: Event) -> SessionEvent:
     written = event.model_copy(
         update={"actions": event.actions.model_copy(update={"state_delta": joined(delta)})}
     )
+    with json_or_refused("event"):
+        said = written.model_dump(mode="json", exclude_none=True, fallback=as_text)
     return SessionEvent(
         name=event.id or platform_uuid.new_uuid(),
         at=event.timestamp,
-        content=written.model_dump_json(exclude_none=True),
+        content=json.dumps(said, ensure_ascii=False, separators=(",", ":")),
     )
+
+
+def _is_next(session: Session, event: Event, done: Appended) -> bool:
+    """Whether the event was kept, and the session that is given was not told: its answer got lost."""
+    missing = all(each.id != event.id for each in session.events)
+    return missing and done.position == done.revision == (_seen(session).revision or 0) + 1
 
 
 def _shown(kept: Kept) -> Session:
@@ -170,4 +179,5 @@ def _mark(session: Session, revision: int, updated: float) -> Session:
 def _seen(session: Session) -> Seen:
     mark = session._storage_update_marker or ""  # noqa: SLF001 - as above
     revision = int(mark.removeprefix(MARK)) if mark.startswith(MARK) else None
-    return Seen(revision, session.last_update_time)
+    last = session.events[-1].id if session.events else None
+    return Seen(revision, session.last_update_time, last)

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from memoranda.access.models import Principal
 from memoranda.graphs.checkpoints.models import (
@@ -36,6 +37,8 @@ AT_ONCE: Final = 50
 """Checkpoints that are in memory together while a list goes on."""
 NEEDS_OLDER: Final = frozenset({"counters_since_delta_snapshot", "delta_writes_versioned"})
 """Metadata of a checkpoint that is read together with those before it."""
+CALL: Final = ":"
+"""Stands in the namespace of a subgraph's call, before its task's id. One that outlives its calls has none."""
 STRATEGIES: Final[Mapping[str, Literal["latest", "nothing"]]] = {
     "keep_latest": "latest",
     "delete": "nothing",
@@ -193,7 +196,7 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Leave the latest checkpoint of each namespace of these threads, or with `delete` none.
 
-        Raises `ValueError` for another strategy, and `NotImplementedError`, with nothing pruned, where a
+        What a subgraph's call kept goes with the checkpoint that it was started from. Raises `ValueError` for another strategy, and `NotImplementedError`, with nothing pruned, where a
         thread uses a DeltaChannel, which is read from several checkpoints.
         """
         await self._home.run(self._pruned(thread_ids, strategy))
@@ -213,9 +216,18 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
             raise ValueError(f"Unknown prune strategy: {strategy!r}")
         home, threads = self._home, _texts(thread_ids)
         try:
-            await self._kept.prune(home.who, threads, keep=keep, **home.subject)
+            await self._kept.prune(
+                home.who, threads, keep=keep, started_from=self._started_from, **home.subject
+            )
         except NeedsWhatCameBefore as error:
             raise NotImplementedError(error.message) from error
+
+    def _started_from(self, head: KeptCheckpoint) -> str | None:
+        if CALL not in head.namespace:
+            return None
+        about: Mapping[str, Any] = self._value(head.metadata)
+        root = (about.get("parents") or {}).get("")
+        return None if root is None else str(root)
 
     def _new(
         self,
@@ -242,7 +254,8 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
                 for name, version in new_versions.items()
                 if name in values
             ],
-            partial=not NEEDS_OLDER.isdisjoint(about),
+            partial=not NEEDS_OLDER.isdisjoint(about)
+            or any(isinstance(each, _DeltaSnapshot) for each in values.values()),
         )
 
     def _writes(self, writes: Sequence[tuple[str, Any]]) -> Sequence[Write]:
@@ -353,5 +366,5 @@ def _config(thread_id: str, namespace: str, checkpoint_id: str) -> RunnableConfi
 
 def _texts(ids: Sequence[str]) -> Sequence[str]:
     if isinstance(ids, str):
-        raise TypeError("A sequence of ids is needed, and not a single text.")
+        raise TypeError("A sequence of ids is needed, and not a str: put it in a list.")
     return [str(each) for each in ids]

@@ -19,6 +19,7 @@ from memoranda.conversations.preparing import MOST_APPENDED
 from memoranda.conversations.said import is_summary
 from memoranda.integrations.home import Given, Home
 from memoranda.integrations.openai_agents.items import item_of, message_of
+from memoranda.integrations.openai_agents.turns import Said, outline, used
 from memoranda.words.errors import Conflict, Gone, Invalid, NotFound
 from memoranda.words.given import checked
 from memoranda.words.inputs import text_input
@@ -213,6 +214,23 @@ class MemorandaSession:
         wanted = re.compile(re.escape(search_term), re.IGNORECASE | re.ASCII)
         turns = await self.get_conversation_turns(branch_id)
         return [each for each in turns if wanted.search(_text(each["full_content"]))]
+
+    async def get_conversation_by_turns(
+        self, branch_id: str | None = None
+    ) -> dict[int, list[dict[str, str | None]]]:
+        """Of which kind each item of a branch is, by turn of the user's: `type` and `tool_name`. 0 is before the first."""
+        by_turn: dict[int, list[dict[str, str | None]]] = {}
+        for each in await self._outline(branch_id):
+            by_turn.setdefault(each.turn, []).append({"type": each.kind, "tool_name": each.tool})
+        return by_turn
+
+    async def get_tool_usage(self, branch_id: str | None = None) -> list[tuple[str, int, int]]:
+        """How often each tool was called on a branch: its name, how often, and in which turn of the user's."""
+        return used(await self._outline(branch_id))
+
+    async def _outline(self, branch_id: str | None) -> list[Said]:
+        found = await self._messages(branch_id, None)
+        return outline((item_of(each), each.role == "user" and not is_summary(each)) for each in found)
 
     async def _messages(self, branch_id: str | None, latest: int | None) -> list[StoredMessage]:
         branch = branch_id or self._branch

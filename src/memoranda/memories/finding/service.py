@@ -223,6 +223,7 @@ class Finding:
                     text=memory.text or "",
                     pinned=memory.pinned,
                     match=match,
+                    branch_left=memory.branch_left,
                 )
                 for memory, match in kept.offers
             ),

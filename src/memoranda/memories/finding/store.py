@@ -131,7 +131,8 @@ def by_id(tx: Transaction, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Me
 
 def pinned(tx: Transaction, reader: Reader) -> list[Memory]:
     """The pinned memories that the reader may know, the last recorded first."""
-    return [shown(row) for row in tx.all(PINNED, **asked_of(tx, reader), most=MOST_PINNED)]
+    rows = tx.all(PINNED, **asked_of(tx, reader), most=MOST_PINNED)
+    return with_branches(tx, [shown(row) for row in rows])
 
 
 def note(

@@ -18,6 +18,7 @@ from memoranda.memories.views.store import (
     m,
     r,
     shown,
+    with_branches,
 )
 from memoranda.storage import Transaction
 from memoranda.storage.tables import purged_memories
@@ -94,4 +95,5 @@ def recent(
             f"the last of it on {lost.purged_at:%Y-%m-%d}.",
             purged_at=lost.purged_at.isoformat(),
         )
-    return [shown(row) for row in tx.all(statement, now=then, most=most, **whose)]
+    rows = tx.all(statement, now=then, most=most, **whose)
+    return with_branches(tx, [shown(row) for row in rows], then)

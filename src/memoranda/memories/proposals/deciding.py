@@ -5,7 +5,7 @@ from uuid import UUID
 from memoranda.access.models import Principal, Role
 from memoranda.memories import store as memories
 from memoranda.memories.audience import may_change, may_know
-from memoranda.memories.candidate import Author, check_secrets
+from memoranda.memories.candidate import Author, between_ends_of, check_secrets
 from memoranda.memories.counts import store as counts
 from memoranda.memories.errors import NotRestorable
 from memoranda.memories.heads import store as heads
@@ -80,10 +80,11 @@ def _become(
     said = store.candidate_of(row)
     # It may have waited since before credentials were known, or known of this kind.
     check_secrets(text or said.text, said.title, said.category, said.tags)
-    if text is not None and text != row.text:
+    corrected = None if text is None else between_ends_of(said.text, text)
+    if corrected is not None and corrected != said.text:
         # What a person corrected is the person's to answer for; where it came from stays.
         said = said._replace(
-            text=text,
+            text=corrected,
             author=said.author._replace(origin=Origin.USER, user_id=who.user_id, agent_id=None),
         )
     if row.kind == ProposalKind.MERGE:

@@ -25,12 +25,43 @@ class QuotingFile(BaseModel):
     proposals: list[UUID]
 
 
+class QuotingThread(BaseModel):
+    """A graph's thread that quotes what is erased, and for whom it is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    user_id: UUID | None
+    agent_id: UUID | None
+    thread_id: str
+
+
+class QuotingState(BaseModel):
+    """State that outlives sessions and quotes what is erased; without a `person` it is the application's own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    application: str
+    person: str
+
+
+class QuotedInKept(BaseModel):
+    """What agent frameworks keep that quotes what is erased: threads, and items, histories and sessions by id."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    threads: list[QuotingThread] = []
+    items: list[UUID] = []
+    histories: list[UUID] = []
+    sessions: list[UUID] = []
+    states: list[QuotingState] = []
+
+
 class Erased(BaseModel):
     """What an erasure took away: how many memories and proposals.
 
     `quoted_in` lists the conversations that quote what is erased, `quoted_in_chats` the chats, `quoted_in_sections` the users whose
     section of the dossier does, `quoted_in_dossier` says whether the organization's own part does, and
-    `quoted_in_files` lists the context files that do; they stay as they are, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
+    `quoted_in_files` lists the context files that do, and `quoted_in_kept` what agent frameworks keep; all of it stays as it is, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
     database's files: a worker, or the next erasure, finishes that.
     """
 
@@ -43,6 +74,7 @@ class Erased(BaseModel):
     quoted_in_sections: list[UUID]
     quoted_in_dossier: bool
     quoted_in_files: list[QuotingFile]
+    quoted_in_kept: QuotedInKept
     scrubbed: bool
 
 
@@ -66,11 +98,16 @@ async def _in_no_chat(_: UUID, __: Collection[str], ___: UUID | None) -> list[UU
     return []
 
 
+async def _kept_nowhere(_: UUID, __: Collection[str], ___: UUID | None) -> QuotedInKept:
+    return QuotedInKept()
+
+
 class Elsewhere(NamedTuple):
     """What other rooms keep about memories, by id: each is called within the transaction that removes them.
 
     `in_dossier` finds where an organization's dossier quotes one of some texts, `in_files` where its
-    context files do, and `in_chats` which of its chats do, but for a user's.
+    context files do, and `in_chats` which of its chats do, but for a user's; `in_kept` looks through what
+    agent frameworks keep, likewise.
     """
 
     of_memories: Callable[["Transaction", Sequence[UUID]], None]
@@ -78,6 +115,7 @@ class Elsewhere(NamedTuple):
     in_dossier: Callable[[UUID, Collection[str]], Awaitable[InDossier]] = _nobody_quotes
     in_files: Callable[[UUID, Collection[str]], Awaitable[InFiles]] = _in_no_file
     in_chats: Callable[[UUID, Collection[str], UUID | None], Awaitable[list[UUID]]] = _in_no_chat
+    in_kept: Callable[[UUID, Collection[str], UUID | None], Awaitable[QuotedInKept]] = _kept_nowhere
 
 
 def _nothing(_: "Transaction", __: object) -> None:

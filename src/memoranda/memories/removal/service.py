@@ -11,7 +11,13 @@ from memoranda.memories.candidate import Author
 from memoranda.memories.races import write_again
 from memoranda.memories.removal import store
 from memoranda.memories.removal.clearing import store as clearing
-from memoranda.memories.removal.models import NOTHING_ELSEWHERE, Elsewhere, Erased, QuotingFile
+from memoranda.memories.removal.models import (
+    NOTHING_ELSEWHERE,
+    Elsewhere,
+    Erased,
+    QuotedInKept,
+    QuotingFile,
+)
 from memoranda.memories.removal.store import Removed
 from memoranda.memories.ways import DEFAULT_WAYS, Ways
 from memoranda.storage import Storage
@@ -34,6 +40,7 @@ class _Quoted(NamedTuple):
     sections: list[UUID]
     dossier: bool
     files: list[QuotingFile]
+    kept: QuotedInKept
 
 
 @checks_shapes
@@ -91,7 +98,8 @@ class Removal:
     async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
         """Purge every memory and proposal that is for this user, with what they were moved from.
 
-        The user's conversations, chats and section of the dossier go too, and are not among what quotes it.
+        The user's conversations, chats, section of the dossier, and what agent frameworks and graphs keep for
+        the user go too, and are not among what quotes it.
         What the user wrote for others stays, and so does a memory that was moved to others as
         long as it lives there; what was forgotten there since, or went on elsewhere, goes. A
         memory that once moved to the user goes as a whole, also where its attribute was used
@@ -170,7 +178,8 @@ class Removal:
         ]
         chats = await self._elsewhere.in_chats(organization, texts, but)
         own = [each for each in sections if each != but]
-        return _Quoted(conversations, chats, own, whole, files)
+        kept = await self._elsewhere.in_kept(organization, texts, but)
+        return _Quoted(conversations, chats, own, whole, files, kept)
 
     async def _erased(self, organization: UUID, removed: Removed, quoted: _Quoted) -> Erased:
         if any(removed):
@@ -183,6 +192,7 @@ class Removal:
             quoted_in_sections=quoted.sections,
             quoted_in_dossier=quoted.dossier,
             quoted_in_files=quoted.files,
+            quoted_in_kept=quoted.kept,
             scrubbed=await self._storage.scrub(),
         )
 

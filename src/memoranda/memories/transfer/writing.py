@@ -1,8 +1,7 @@
 """Writes rows as lines of an export. Pure: the same rows make the same bytes."""
 
-import json
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from memoranda.memories.about import read_refs, ref_of
@@ -11,20 +10,18 @@ from memoranda.memories.chain import restorable_until
 from memoranda.memories.transfer.formats.own import FORMAT, VERSION
 from memoranda.memories.transfer.store import Whose
 from memoranda.storage import Row
-
-# Line ends to some readers and not to JSON; within a text, where alone they can stand, they may be escaped.
-_LINE_ENDS: Final = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+from memoranda.words.jsonlines import json_line
 
 
 def header() -> str:
     """The first line."""
-    return _line({"format": FORMAT, "version": VERSION})
+    return json_line({"format": FORMAT, "version": VERSION})
 
 
 def memory_line(organization_id: UUID, row: Row, whose: Whose) -> str:
     """A memory, active or forgotten."""
     until = None if row.live else restorable_until(row.recorded_at, row.expires_at)
-    return _line(
+    return json_line(
         {
             "kind": "memory",
             "status": "active" if row.live else "forgotten",
@@ -43,7 +40,7 @@ def memory_line(organization_id: UUID, row: Row, whose: Whose) -> str:
 
 def proposal_line(organization_id: UUID, row: Row, whose: Whose) -> str:
     """A proposal that waits."""
-    return _line(
+    return json_line(
         {
             "kind": "proposal",
             "id": str(row.id),
@@ -55,7 +52,7 @@ def proposal_line(organization_id: UUID, row: Row, whose: Whose) -> str:
 
 def revision_line(row: Row) -> str:
     """What a memory said at one of its versions; a tombstone says nothing."""
-    return _line(
+    return json_line(
         {
             "kind": "revision",
             "memory_id": str(row.memory_id),
@@ -111,8 +108,3 @@ def _key(organization_id: UUID, row: Row) -> dict[str, Any]:
 
 def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
-
-
-def _line(value: dict[str, Any]) -> str:
-    written = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return f"{written if written.isascii() else written.translate(_LINE_ENDS)}\n"

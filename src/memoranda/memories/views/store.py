@@ -323,7 +323,7 @@ def page(
         },
     )
     make = _forgotten if wanted.status is MemoryStatus.FORGOTTEN else shown
-    return with_branches(tx, [make(row) for row in rows])
+    return with_branches(tx, [make(row) for row in rows], wanted.as_of)
 
 
 def recent(tx: Transaction, subject: ContextSubject, *, personal: bool, most: int) -> list[Memory]:
@@ -339,10 +339,12 @@ def recent(tx: Transaction, subject: ContextSubject, *, personal: bool, most: in
     return with_branches(tx, [shown(row) for row in rows])
 
 
-def with_branches(tx: Transaction, memories: list[Memory]) -> list[Memory]:
-    """The memories, of which those say so that were written on a branch that was left."""
+def with_branches(
+    tx: Transaction, memories: list[Memory], then: datetime | None = None
+) -> list[Memory]:
+    """The memories, of which those say so that were written on a branch that was left, and with `then` was by that time."""
     runs = {each.run_id for each in memories if each.run_id is not None}
-    gone = left(tx, runs) if runs else frozenset()
+    gone = left(tx, runs, then) if runs else frozenset()
     if not gone:
         return memories
     return [

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import BindParameter, FromClause, Integer, Select, bindparam, func, select
 
+from memoranda.search.candidates import Candidates
 from memoranda.search.document import TermCount, count_of
-from memoranda.search.lexical import Candidate, Corpus
+from memoranda.search.lexical import Corpus
 from memoranda.search.plan import Limits, plan
-from memoranda.search.rows import TermRows, add_rows, numbers_of
+from memoranda.search.rows import Ids, TermRows, add_rows, each_id, found_in, ids_of, numbers_of
 from memoranda.search.shortlist import shortlist
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction, id_of_bytes, joined, joined_bytes, one_of
@@ -71,7 +73,7 @@ LENGTHS: Final = select(
 class Found:
     """All that ranking needs."""
 
-    candidates: list[Candidate]
+    candidates: Candidates
     counts: Mapping[str, TermCount]
     corpus: Corpus
 
@@ -93,17 +95,17 @@ def everywhere(
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
     held, whole = _in_full(tx, collection, asked.full, hidden, limits)
     likely = shortlist(held, counts, totals.passages, limits)
-    postings: _Postings = {document: {} for document in likely}
-    others: _Postings = {each.bytes: {} for each in also if each.bytes not in postings}
-    if whole:
-        postings |= others
-    add_rows(held.items(), postings)
-    if not whole:
-        add_rows(_held_by(tx, collection, asked.full, others), others)
-        postings |= others
+    named = _ids(also)
+    others = named[found_in(likely, named) < 0]
+    documents = _named(np.concatenate([likely, others]))
     names = [name for name in query.names if name in counts]
-    add_rows(_held_by(tx, collection, [*asked.within, *names], postings), postings)
-    candidates, _ = _candidates(tx, collection, postings)
+    rows = _held_by(tx, collection, [*asked.within, *names], documents)
+    if whole:
+        rows += held.items()
+    else:
+        rows += [(term, each.of(likely)) for term, each in held.items()]
+        rows += _held_by(tx, collection, asked.full, _named(others))
+    candidates = Candidates(_lengths(tx, collection, documents).lengths, rows)
     return Found(candidates, counts, Corpus(totals.passages, totals.tokens))
 
 
@@ -118,14 +120,14 @@ def _in_full(
     most = limits.rows + len(hidden) * len(terms)
     rows = tx.plain(POSTINGS, in_collection=collection, terms=list(terms), most=most)
     held = dict(sorted((term, TermRows.read(*map(joined_bytes, each))) for term, *each in rows))
-    whole = sum(len(each.documents) for each in held.values()) < most
+    whole = sum(len(each.sizes) for each in held.values()) < most
     if hidden:
-        left, unseen = limits.rows, {document.bytes for document in hidden}
+        left, unseen = limits.rows, ids_of(b"".join(sorted(each.bytes for each in hidden)))
         for term, each in held.items():
             held[term] = each.without(unseen, left)
-            left -= len(held[term].documents)
+            left -= len(held[term].sizes)
         whole = whole and left > 0
-    return {term: each for term, each in held.items() if each.documents}, whole
+    return {term: each for term, each in held.items() if len(each.sizes)}, whole
 
 
 def names(
@@ -137,8 +139,7 @@ def names(
     """Which of these terms, of names, occur in the scope's documents, or in those named."""
     if document_ids is None:
         return set(_counts(tx, collection, asked, hidden_documents(tx, collection)))
-    of_those = {document.bytes for document in document_ids}
-    return {term for term, _ in _held_by(tx, collection, asked, of_those)}
+    return {term for term, _ in _held_by(tx, collection, asked, document_ids)}
 
 
 def unfinished(collection: str) -> str:
@@ -157,17 +158,17 @@ def rows_of(
 ) -> dict[str, bytes]:
     """One document's row of each of these terms that it holds."""
     found: _Postings = {document_id.bytes: {}}
-    add_rows(_held_by(tx, collection, terms, found), found)
+    add_rows(_held_by(tx, collection, terms, [document_id]), found)
     return found[document_id.bytes]
 
 
 def _held_by(
-    tx: Transaction, collection: str, terms: Sequence[str], documents: Iterable[bytes]
+    tx: Transaction, collection: str, terms: Sequence[str], documents: Sequence[UUID]
 ) -> list[tuple[str, TermRows]]:
     """The rows of these terms in these documents alone."""
-    where = {"terms": list(terms), "documents": [id_of_bytes(each) for each in documents]}
-    if not all(where.values()):
+    if not terms or not documents:
         return []
+    where = {"terms": list(terms), "documents": list(documents)}
     rows = tx.plain(POSTINGS_WITHIN, in_collection=collection, **where)
     return [(term, TermRows.read(*map(joined_bytes, each))) for term, *each in rows]
 
@@ -182,7 +183,7 @@ def _counts(
     }
     if hidden:
         unseen: _Postings = {document.bytes: {} for document in hidden}
-        add_rows(_held_by(tx, collection, terms, unseen), unseen)
+        add_rows(_held_by(tx, collection, terms, list(hidden)), unseen)
         for document, passages in hidden.items():
             for term, packed in unseen[document.bytes].items():
                 counts[term] -= count_of(packed, passages)
@@ -191,32 +192,30 @@ def _counts(
 
 def within(tx: Transaction, collection: str, query: Query, document_ids: Sequence[UUID]) -> Found:
     """What there is to rank of these documents, counted as if they were all there is."""
-    postings: _Postings = {document.bytes: {} for document in document_ids}
-    add_rows(_held_by(tx, collection, [*query.terms, *query.names], postings), postings)
-    candidates, sizes = _candidates(tx, collection, postings)
-    counts: dict[str, TermCount] = {}
-    for candidate in candidates:
-        for term, packed in candidate.postings.items():
-            more = count_of(packed, sizes[candidate.document_id][0])
-            counts[term] = counts[term] + more if term in counts else more
-    corpus = Corpus(
-        sum(size[0] for size in sizes.values()), sum(size[1] for size in sizes.values())
-    )
-    return Found(candidates, counts, corpus)
+    known = _lengths(tx, collection, document_ids)
+    rows = _held_by(tx, collection, [*query.terms, *query.names], document_ids)
+    candidates = Candidates(known.lengths, rows)
+    return Found(candidates, candidates.counts(), Corpus(known.passages, known.tokens))
 
 
-def _candidates(
-    tx: Transaction, collection: str, postings: _Postings
-) -> tuple[list[Candidate], dict[UUID, tuple[int, int]]]:
-    documents = [id_of_bytes(document) for document in postings]
-    [row] = tx.plain(LENGTHS, in_collection=collection, documents=documents)
+class _Lengths(NamedTuple):
+    """The lengths of documents' passages, packed; how many these are, and how many tokens they have."""
+
+    lengths: TermRows
+    passages: int
+    tokens: int
+
+
+def _lengths(tx: Transaction, collection: str, documents: Sequence[UUID]) -> _Lengths:
+    [row] = tx.plain(LENGTHS, in_collection=collection, documents=list(documents))
     ids, passages, tokens, sizes, packed = map(joined_bytes, row)
-    lengths = TermRows.read(ids, sizes, packed)
-    candidates = [
-        Candidate(id_of_bytes(document), own, postings[document])
-        for document, own in lengths.each()
-    ]
-    counted = zip(numbers_of(passages), numbers_of(tokens), strict=True)
-    return candidates, {
-        candidate.document_id: each for candidate, each in zip(candidates, counted, strict=True)
-    }
+    counted = (int(numbers_of(each).sum()) for each in (passages, tokens))
+    return _Lengths(TermRows.read(ids, sizes, packed), *counted)
+
+
+def _ids(documents: Iterable[UUID]) -> Ids:
+    return ids_of(b"".join({document.bytes: None for document in documents}))
+
+
+def _named(documents: Ids) -> list[UUID]:
+    return list(map(id_of_bytes, each_id(documents)))

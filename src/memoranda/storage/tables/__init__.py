@@ -10,6 +10,7 @@ from memoranda.storage.tables.chat_runs import (
     chat_branch_snapshots,
     chat_run_cursors,
     chat_run_events,
+    chat_run_states,
     chat_runs,
 )
 from memoranda.storage.tables.chats import chat_feedback, chat_messages, chat_notes, chats
@@ -128,6 +129,7 @@ __all__ = [
     "chat_notes",
     "chat_run_cursors",
     "chat_run_events",
+    "chat_run_states",
     "chat_runs",
     "chats",
     "context_file_proposals",

@@ -23,6 +23,7 @@ from memoranda.storage.tables.base import (
 )
 
 _LIVE = text("ended_at IS NULL")
+_ENDED = text("ended_at IS NOT NULL")
 
 # A run of `runs` that answers a message. At most one of a chat is live.
 chat_runs = table(
@@ -30,17 +31,19 @@ chat_runs = table(
     id_column(),
     organization_column(),
     Column("chat_id", Uuid(), nullable=False),
+    # The chat's own, so that a list of somebody's runs is read from one index.
+    Column("user_id", Uuid()),
+    Column("agent_id", Uuid()),
     Column("message_id", Uuid(), nullable=False),
     Column("answer_id", Uuid()),
     # The chat's revision that began it: the order of its runs.
     count_column("revision", default=None),
     name_column("status"),
     Column("reason", Text()),
-    # The number of its last event, and what its events up to one make together, as JSON.
+    # The number of its last event, and up to which one they are folded into its state.
     count_column("last_event"),
     count_column("event_bytes"),
     count_column("folded_upto"),
-    Column("folded", Text()),
     time_column("created_at"),
     time_column("picked_up_at", nullable=True),
     # When its host was heard of last; a queued one waits since then.
@@ -81,9 +84,33 @@ chat_runs = table(
         sqlite_where=_LIVE,
         postgresql_where=_LIVE,
     ),
+    *(
+        Index(name, *columns, sqlite_where=_ENDED, postgresql_where=_ENDED)
+        for name, columns in (
+            ("ended_chat_runs", ("organization_id", "status", "id")),
+            ("ended_chat_runs_of_users", ("user_id", "status", "organization_id", "id")),
+            ("ended_chat_runs_of_agents", ("agent_id", "status", "organization_id", "id")),
+        )
+    ),
     CheckConstraint(
         "(status IN ('completed', 'stopped', 'failed')) = (ended_at IS NOT NULL)",
         name="a_chats_run_ends_once",
+    ),
+)
+
+# What a run's events up to one make together, as JSON. It grows with the run, and its run's row is written with
+# each event: SQLite would write both anew each time.
+chat_run_states = table(
+    "chat_run_states",
+    organization_column(),
+    Column("run_id", Uuid(), nullable=False),
+    Column("state", Text(), nullable=False),
+    PrimaryKeyConstraint("organization_id", "run_id", name="one_state_per_run"),
+    ForeignKeyConstraint(
+        ["organization_id", "run_id"],
+        ["chat_runs.organization_id", "chat_runs.id"],
+        name="a_runs_state_stays_in_its_organization",
+        ondelete="CASCADE",
     ),
 )
 

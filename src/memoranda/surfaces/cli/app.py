@@ -23,7 +23,9 @@ from memoranda.surfaces.cli import (
     file_proposals,
     files,
     finding,
+    graphs,
     inbox,
+    kept,
     knowledge,
     knowledge_model,
     load,
@@ -104,6 +106,8 @@ conversation_ends.register(conversations.conversations)
 app.add_typer(conversations.conversations, name="conversations")
 chat_runs.register(chats.chats)
 app.add_typer(chats.chats, name="chats")
+kept.register(app, conversations.conversations)
+app.add_typer(graphs.graphs, name="graphs")
 app.add_typer(embedder.embedder, name="embedder")
 app.add_typer(briefs.policies, name="policies")
 app.add_typer(runs.runs, name="runs")

@@ -1,17 +1,20 @@
 """`memoranda chats`: a tree of messages, what a person does in it, notes, and what is thought of answers."""
 
 import json
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
 from rich.text import Text
 
+from memoranda.surfaces.cli.documents import STANDARD_INPUT
+from memoranda.surfaces.cli.exchange import whole_file, written
 from memoranda.surfaces.cli.names import whose
 from memoranda.surfaces.cli.options import Agent, Cursor, Limit, User, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
-from memoranda.surfaces.cli.tables import card, entry, listed, page_answer
+from memoranda.surfaces.cli.tables import card, counted, entry, listed, page_answer
 from memoranda.surfaces.cli.verbs import group, verb
 
 if TYPE_CHECKING:
@@ -107,6 +110,32 @@ async def show_chat(
     """Show a chat: the last messages of its path, which of their versions they are, and its live run."""
     thread = await at.memoranda.chats.thread(at.who, chat_id, before=before, limit=limit)
     return Answer(thread, lambda: _thread(thread))
+
+
+@verb(chats, "export", reads=True)
+async def export_chat(
+    at: Session,
+    chat_id: ChatId,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="Where to; standard output without it."),
+    ] = None,
+    *,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file where there is one.")
+    ] = False,
+) -> Answer:
+    """Write a chat down as JSON Lines: messages on all branches, runs, feedback and notes."""
+    lines = at.memoranda.chats.export(at.who, chat_id)
+    if file is None or file == STANDARD_INPUT:
+        sys.stdout.flush()
+        await written(lines, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return Answer(None, list)
+    with whole_file(file, replace=force) as target:
+        count = await written(lines, target)
+    shown = {"exported": counted(count, "line", "lines"), "file": file}
+    return Answer({"file": file, "lines": count}, lambda: [card(shown)])
 
 
 @verb(chats, "send")

@@ -6,7 +6,6 @@ from uuid import UUID
 import typer
 from rich.text import Text
 
-from memoranda.access.roles import organization_of
 from memoranda.surfaces.cli.options import Agent, Limit, User, id_of
 from memoranda.surfaces.cli.output import Answer
 from memoranda.surfaces.cli.session import Session
@@ -65,6 +64,8 @@ async def search_conversations(
 
 async def hear(at: Session) -> None:
     """Have what was said read, since no worker may run beside a command."""
+    from memoranda.access.roles import organization_of
+
     search = at.memoranda.conversation_search
     await search.catch_up(organization_of(at.who), within_s=PATIENCE_S)
 

@@ -72,6 +72,7 @@ async def _work(choices: Choices) -> "list[Finding]":
         async with opened(choices) as at:
             counts = await _sources(at)
             application = await _application(at)
+            kept = await at.memoranda.kept.counts(at.who)
     except MemorandaError as error:
         return [Finding("organization", False, error.message)]
     waiting, failed = counts["pending"], counts["failed"]
@@ -90,8 +91,15 @@ async def _work(choices: Choices) -> "list[Finding]":
     return [
         Finding("worker_backlog", None if waiting else True, backlog),
         Finding("source_failures", None if failed else True, failures),
+        Finding("kept_by_frameworks", True, _told(dict(kept))),
         *application,
     ]
+
+
+def _told(kept: "dict[str, int]") -> str:
+    """What agent frameworks keep, as far as there is any."""
+    some = [f"{count} {name.replace('_', ' ')}" for name, count in kept.items() if count]
+    return f"{', '.join(some)}: see memoranda kept" if some else "no agent framework keeps anything"
 
 
 async def _application(at: Session) -> "list[Finding]":

@@ -67,11 +67,11 @@ async def export(
     lines = at.memoranda.transfer.export(at.who, history=history)
     if file is None or file == STANDARD_INPUT:
         sys.stdout.flush()
-        await _written(lines, sys.stdout.buffer)
+        await written(lines, sys.stdout.buffer)
         sys.stdout.buffer.flush()
         return Answer(None, list)
-    with _whole_file(file, replace=force) as target:
-        count = await _written(lines, target)
+    with whole_file(file, replace=force) as target:
+        count = await written(lines, target)
     shown = {"exported": counted(count, "line", "lines"), "file": file}
     return Answer({"file": file, "lines": count}, lambda: [card(shown)])
 
@@ -184,7 +184,8 @@ def _somewhere(choices: Choices, *, dry_run: bool) -> "Iterator[tuple[Choices, P
         yield replace(choices, db=str(Path(folder) / "empty.db")), missing
 
 
-async def _written(lines: AsyncIterator[str], target: IO[bytes]) -> int:
+async def written(lines: AsyncIterator[str], target: IO[bytes]) -> int:
+    """Write down the lines; how many."""
     count = 0
     async for line in lines:
         target.write(line.encode())
@@ -193,7 +194,7 @@ async def _written(lines: AsyncIterator[str], target: IO[bytes]) -> int:
 
 
 @contextmanager
-def _whole_file(named: str, *, replace: bool) -> Iterator[IO[bytes]]:
+def whole_file(named: str, *, replace: bool) -> Iterator[IO[bytes]]:
     """A file for its owner's eyes that is there once it is whole, and not before."""
     if Path(named).exists() and not replace:
         raise Conflict(f"There is a file {named} already: add --force to replace it.", file=named)

@@ -1,5 +1,6 @@
 """`memoranda memories forget-all`, `erase` and `erase-user`: what takes memories away."""
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from memoranda.surfaces.cli.tables import counted
 from memoranda.surfaces.cli.verbs import verb
 
 if TYPE_CHECKING:
-    from memoranda.memories.removal.models import Erased, QuotingFile
+    from memoranda.memories.removal.models import Erased, QuotedInKept, QuotingFile
 
 
 async def forget_all(
@@ -65,6 +66,7 @@ def _told(erased: "Erased") -> Answer:
     if erased.quoted_in_dossier:
         lines.append("The dossier quotes them too: see `memoranda dossier show`.")
     lines += [_in_file(each) for each in erased.quoted_in_files]
+    lines += _in_kept(erased.quoted_in_kept)
     if not erased.scrubbed:
         lines.append("The last traces leave the database's files as soon as no reader holds them.")
     return Answer(erased, lambda: [Text(line) for line in lines])
@@ -82,6 +84,29 @@ def _in_file(quoting: "QuotingFile") -> str:
         f"So does the file {quoting.file}, in {'; '.join(places)}: "
         f"see `memoranda files history {quoting.file}{whose}`."
     )
+
+
+def _in_kept(quoted: "QuotedInKept") -> list[str]:
+    """What frameworks keep that quotes, and how to look there."""
+    lines = []
+    for each in quoted.threads:
+        of = "".join(
+            f" --{name} {named}"
+            for name, named in (("user", each.user_id), ("agent", each.agent_id))
+            if named
+        )
+        lines.append(
+            f"So does a graph's thread: see `memoranda graphs checkpoints {quote(each.thread_id)}{of}`."
+        )
+    for ids, show in (
+        (quoted.items, "graphs item"),
+        (quoted.histories, "histories show"),
+        (quoted.sessions, "sessions show"),
+    ):
+        lines += [f"So does what `memoranda {show} {each}` shows." for each in ids]
+    if quoted.states:
+        lines.append("So does what outlives sessions: see `memoranda sessions states`.")
+    return lines
 
 
 def register(memories: typer.Typer) -> None:

@@ -3,14 +3,12 @@
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from memoranda.surfaces.cli.output import Answer, listing
 from memoranda.surfaces.cli.session import Session
 from memoranda.surfaces.cli.tables import card, listed
 from memoranda.surfaces.cli.verbs import group, verb
 from memoranda.words.errors import Invalid, NotFound
-from memoranda.words.ref import ResourceRef
 from memoranda.words.text import neutral_line
 
 state = group("Rows of an application's own database, read through its projections.")
@@ -34,6 +32,10 @@ async def show_row(
     row_id: Annotated[str, typer.Argument(metavar="ID", help="The row's id in its own table.")],
 ) -> Answer:
     """Show what a brief would be told of one row."""
+    from pydantic import ValidationError
+
+    from memoranda.words.ref import ResourceRef
+
     try:
         ref = ResourceRef(kind=kind, id=row_id)
     except ValidationError:

@@ -1,6 +1,6 @@
 """Routes for chats: their threads, what a person does in them, notes, and what is thought of answers."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Query
@@ -22,6 +22,7 @@ from memoranda.conversations.chats.service import MOST_LISTED
 from memoranda.conversations.errors import OlderGeneration
 from memoranda.conversations.models import Content
 from memoranda.surfaces.http.credentials import Caller
+from memoranda.surfaces.http.exchange import JsonLines, all_lines
 from memoranda.surfaces.http.operation import Operation, holds, raises
 from memoranda.surfaces.http.pages import LARGEST, Body, Cursor, Listing, Number
 from memoranda.surfaces.http.product import Product
@@ -32,6 +33,17 @@ routes = APIRouter(prefix="/v1/chats", tags=["chats"], route_class=Operation)
 
 MOVED: Final = (RevisionConflict, RunInProgress, CannotRewind, NotEditable, OlderGeneration)
 """What keeps a person from moving in a chat."""
+DOWNLOAD: Final = {
+    "Cache-Control": "no-store",
+    "Content-Disposition": 'attachment; filename="chat.jsonl"',
+    "X-Accel-Buffering": "no",
+}
+
+
+class ChatLines(JsonLines):
+    """The lines of a chat."""
+
+    operation: ClassVar[str] = "export_chat"
 
 
 class ChatToOpen(Body):
@@ -130,6 +142,15 @@ async def get_thread(
 ) -> Thread:
     """Get what is shown of a chat: the last messages of the path, and the run that is live."""
     return await product.chats.thread(who, chat_id, before=before, limit=limit)
+
+
+@routes.get("/{chat_id}/export", status_code=200, response_class=ChatLines)
+async def export_chat(chat_id: UUID, who: Caller, product: Product) -> Response:
+    """Export a chat as JSON Lines: messages on all branches, runs, feedback and notes; the last line is an `end`."""
+    lines = product.chats.export(who, chat_id)
+    # The first is awaited here, while an error can still be told as one.
+    first = await anext(lines)
+    return ChatLines(all_lines(first, lines), headers=DOWNLOAD)
 
 
 @routes.post("/{chat_id}/messages", status_code=201)

@@ -1,7 +1,7 @@
 """Routes that take memories out and in: an export that is streamed, and an import of one file."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
 import anyio
@@ -40,6 +40,7 @@ class JsonLines(StreamingResponse):
     """An answer of many lines. One that breaks off ends without its end, so that nobody takes it for whole."""
 
     media_type = "application/jsonl"
+    operation: ClassVar[str] = "export_memories"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the lines; whoever left is written for no longer."""
@@ -57,7 +58,7 @@ class JsonLines(StreamingResponse):
         except OSError:  # the connection is gone
             raise
         except Exception as error:  # noqa: BLE001 - the status is sent: to end amid the body is all that can be told
-            log_defect(error, "export_memories")
+            log_defect(error, self.operation)
 
 
 @routes.get("/memories/export", status_code=200, response_class=JsonLines)
@@ -75,7 +76,7 @@ async def export_memories(
     lines = product.transfer.export(who, history=history)
     # The first is awaited here, while an error can still be told as one.
     first = await anext(lines)
-    return JsonLines(_all(first, lines), headers=HEADERS)
+    return JsonLines(all_lines(first, lines), headers=HEADERS)
 
 
 @routes.post("/memories/import", openapi_extra=FILE)
@@ -120,7 +121,8 @@ async def import_memories(
     )
 
 
-async def _all(first: str, lines: AsyncIterator[str]) -> AsyncGenerator[str, None]:
+async def all_lines(first: str, lines: AsyncIterator[str]) -> AsyncGenerator[str, None]:
+    """The line that was awaited by itself, and those that follow."""
     yield first
     async for line in lines:
         yield line

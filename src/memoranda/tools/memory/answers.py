@@ -11,7 +11,8 @@ from memoranda.tools.models import Answer
 class ToolMemory(Answer):
     """A memory as a model is shown it. `score` and `matched` say why it was found.
 
-    `space` names the workflow's node that keeps it for itself, if one does.
+    `space` names the workflow's node that keeps it for itself, if one does. `branch_left` says that it was
+    remembered on a branch of its chat that was left since: it may not hold any more.
     """
 
     id: UUID
@@ -27,6 +28,7 @@ class ToolMemory(Answer):
     expires_at: datetime | None
     created_at: datetime
     recorded_at: datetime
+    branch_left: bool = False
     score: float | None = None
     matched: list[str] | None = None
 
@@ -47,6 +49,7 @@ class ToolMemory(Answer):
             expires_at=memory.expires_at,
             created_at=memory.created_at,
             recorded_at=memory.recorded_at,
+            branch_left=memory.branch_left,
         )
 
     @classmethod

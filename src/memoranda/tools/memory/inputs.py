@@ -5,6 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from memoranda.tools.models import Input
 from memoranda.words.inputs import is_written_time
@@ -36,6 +37,9 @@ Version = Annotated[
         "told what it says now.",
     ),
 ]
+
+# Whether the content keeps the blanks at its ends. For adapters whose model writes files; no model is told of it.
+AsWritten = SkipJsonSchema[bool]
 
 
 class About(Input):
@@ -72,6 +76,7 @@ class Remember(Input):
             "while that row is there."
         ),
     ] = None
+    as_written: AsWritten = False
 
 
 class Recall(Input):
@@ -117,6 +122,7 @@ class Patch(Input):
     category: str | None = None
     tags: Names | None = None
     expires_at: Time | None = None
+    as_written: AsWritten = False
 
 
 class Update(Input):

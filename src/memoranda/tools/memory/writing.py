@@ -126,6 +126,7 @@ class Writing:
             expires_at=asked.expires_at,
             attribute=asked.attribute,
             about=_about(asked.about),
+            as_written=asked.as_written,
         )
 
 
@@ -159,7 +160,7 @@ def _about(named: About | None) -> ResourceRef | None:
 
 def _patched(patch: Patch) -> dict[str, Any]:
     """What the patch names, None too, which empties a field."""
-    if not patch.model_fields_set:
+    if not patch.model_fields_set - {"as_written"}:
         raise Invalid("The patch names nothing: name at least one field.", field="patch")
     if "content" in patch.model_fields_set and patch.content is None:
         raise Invalid("The content can't be empty: use forget instead.", field="patch.content")

@@ -48,8 +48,11 @@ SAVED = (
 TOLD = (
     select(u.run_id)
     .select_from(chat_run_cursors.join(chat_runs, r.id == u.run_id))
-    .where(r.chat_id == bindparam("chat"), u.saved_at.is_not(None))
-    .distinct()
+    .where(
+        r.chat_id == bindparam("chat"),
+        u.agent_id == bindparam("agent"),
+        u.saved_at.is_not(None),
+    )
 )
 COMPACTIONS = select(func.max(k.number).label("number")).where(
     k.conversation_id == bindparam("conversation")
@@ -117,9 +120,10 @@ def saved(tx: Transaction, run_id: UUID, agent_id: UUID | None) -> None:
     tx.send(SAVED, run=run_id, agent=agent_id or NO_AGENT, now=tx.now)
 
 
-def told(tx: Transaction, chat_id: UUID) -> frozenset[UUID]:
-    """The runs of the chat that saved what they came to."""
-    return frozenset(row.run_id for row in tx.all(TOLD, chat=chat_id))
+def told(tx: Transaction, chat_id: UUID, agent_id: UUID | None) -> frozenset[UUID]:
+    """The runs of the chat that saved for this agent what they came to."""
+    rows = tx.all(TOLD, chat=chat_id, agent=agent_id or NO_AGENT)
+    return frozenset(row.run_id for row in rows)
 
 
 def compactions(tx: Transaction, conversation_id: UUID) -> int:

@@ -42,8 +42,9 @@ class ChatFeedback:
     ) -> Feedback:
         """Say that the answer was good (`up`) or not (`down`), and why in at most 2,000 characters.
 
-        It takes the place of what the same user said of it before, and leaves a note. It is said by the caller's own
-        user, and by the chat's where the caller has none. Raises `NotFound`, and `Invalid` for a message that is no answer.
+        It takes the place of what the same user said of it before, and leaves a note; of notes about ratings the newest
+        50 wait to be told, and each rating is kept. It is said by the caller's own user, and by the chat's where the
+        caller has none. Raises `NotFound`, and `Invalid` for a message that is no answer.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         rating = choice_input("rating", rating, Rating)

@@ -7,9 +7,9 @@ from sqlalchemy import bindparam, select
 
 from memoranda.conversations.chats.models import ChatRun, ChatRunStatus
 from memoranda.storage import Transaction
-from memoranda.storage.tables import chat_runs, chats
+from memoranda.storage.tables import chat_runs
 
-c, r = chats.c, chat_runs.c
+r = chat_runs.c
 OLDEST: Final = UUID(int=0)
 """A page that begins after this id begins at the oldest run."""
 STANDING = (
@@ -18,18 +18,17 @@ STANDING = (
     .order_by(r.id)
     .limit(bindparam("most"))
 )
-# Those that are live are few, and have an index of their own.
-LIVE = STANDING.where(r.ended_at.is_(None))
-OF_CHATS = chat_runs.join(chats, c.id == r.chat_id)
-OF_USER, OF_AGENT = c.user_id == bindparam("user"), c.agent_id == bindparam("agent")
+# Each has an index of its own: those that are live are few, and the others are in it in this order.
+LIVE, ENDED = STANDING.where(r.ended_at.is_(None)), STANDING.where(r.ended_at.is_not(None))
+OF_USER, OF_AGENT = r.user_id == bindparam("user"), r.agent_id == bindparam("agent")
 PAGES: Final = {
     (live, of_user, of_agent): statement
-    for live, whole in ((True, LIVE), (False, STANDING))
+    for live, whole in ((True, LIVE), (False, ENDED))
     for of_user, of_agent, statement in (
         (False, False, whole),
-        (True, False, whole.select_from(OF_CHATS).where(OF_USER)),
-        (False, True, whole.select_from(OF_CHATS).where(OF_AGENT)),
-        (True, True, whole.select_from(OF_CHATS).where(OF_USER, OF_AGENT)),
+        (True, False, whole.where(OF_USER)),
+        (False, True, whole.where(OF_AGENT)),
+        (True, True, whole.where(OF_USER, OF_AGENT)),
     )
 }
 

@@ -13,15 +13,16 @@ from memoranda.conversations.chats.live.models import RunEvent, RunState
 from memoranda.conversations.chats.live.patience import Standing
 from memoranda.conversations.chats.live.telling import NewRow
 from memoranda.conversations.chats.models import ChatRunStatus
-from memoranda.storage import Row, Transaction, one_of
-from memoranda.storage.tables import chat_run_events, chat_runs
+from memoranda.storage import Row, Transaction, one_of, upsert
+from memoranda.storage.tables import chat_run_events, chat_run_states, chat_runs
 
 FOLDED_EVERY: Final = 200
-"""Events after which the state is folded anew, so that nobody ever folds many more than these."""
+"""Events after which the state is folded anew at the earliest, so that nobody folds many more than these."""
+FOLDED_SHARE: Final = 20
+"""Of a long run, the state is folded anew after a twentieth more events: it grows, and no event is to cost more for that."""
 
 _HEAD_COLUMNS = [
-    chat_runs.c[name]
-    for name in ("chat_id", "status", "last_event", "event_bytes", "folded", "folded_upto")
+    chat_runs.c[name] for name in ("chat_id", "status", "last_event", "event_bytes", "folded_upto")
 ]
 HEAD = select(*_HEAD_COLUMNS).where(chat_runs.c.id == bindparam("run"))
 # Whoever only tells of a run holds the run alone, and not its chat.
@@ -35,8 +36,10 @@ GO_ON = (
 FOLD = (
     update(chat_runs)
     .where(chat_runs.c.id == bindparam("run"))
-    .values(folded=bindparam("new_state"), folded_upto=bindparam("new_upto"))
+    .values(folded_upto=bindparam("new_upto"))
 )
+STATE = select(chat_run_states.c.state).where(chat_run_states.c.run_id == bindparam("run"))
+KEEP_STATE = upsert(chat_run_states, ["organization_id", "run_id"], set_=["state"])
 AFTER = (
     select(*(chat_run_events.c[name] for name in RunEvent.model_fields))
     .where(
@@ -65,13 +68,18 @@ LIVE = (
 
 
 class Head(NamedTuple):
-    """How far a run's events go, and the state that was folded last."""
+    """How far a run's events go, and up to which one its state was folded last."""
 
     chat_id: UUID
     status: ChatRunStatus
     last: int
     bytes: int
-    state: RunState
+    upto: int
+
+    @property
+    def is_far_behind(self) -> bool:
+        """Whether so much was told since that whoever wants the state would have much to fold."""
+        return self.last - self.upto >= max(FOLDED_EVERY, self.upto // FOLDED_SHARE)
 
 
 def head(tx: Transaction, run_id: UUID, *, hold: bool = False) -> Head | None:
@@ -101,26 +109,26 @@ def append(tx: Transaction, run_id: UUID, there: Head, new: Sequence[NewRow]) ->
         bytes=there.bytes + sum(len(each.written.encode()) for each in new),
     )
     tx.send(GO_ON, run=run_id, new_last=longer.last, new_bytes=longer.bytes)
-    if longer.last - there.state.sequence >= FOLDED_EVERY:
-        return fold(tx, run_id, longer)
-    return longer
+    return fold(tx, run_id, longer) if longer.is_far_behind else longer
 
 
 def fold(tx: Transaction, run_id: UUID, there: Head) -> Head:
     """Fold the state up to the newest event, and keep it."""
-    state = state_of(tx, run_id, there)
-    if state is there.state:
+    if there.upto == there.last:
         return there
-    tx.send(FOLD, run=run_id, new_state=state.model_dump_json(), new_upto=state.sequence)
-    return there._replace(state=state)
+    state = state_of(tx, run_id, there)
+    tx.send(KEEP_STATE, run_id=run_id, state=state.model_dump_json())
+    tx.send(FOLD, run=run_id, new_upto=state.sequence)
+    return there._replace(upto=state.sequence)
 
 
 def state_of(tx: Transaction, run_id: UUID, there: Head) -> RunState:
     """The state up to the newest event."""
-    if there.state.sequence == there.last:
-        return there.state
-    most = there.last - there.state.sequence
-    return folded(there.state, after(tx, run_id, there.state.sequence, most))
+    kept = tx.one(STATE, run=run_id) if there.upto else None
+    state = RunState() if kept is None else RunState.model_validate_json(kept.state)
+    if state.sequence == there.last:
+        return state
+    return folded(state, after(tx, run_id, state.sequence, there.last - state.sequence))
 
 
 def after(tx: Transaction, run_id: UUID, sequence: int, most: int) -> list[RunEvent]:
@@ -142,8 +150,8 @@ def live(tx: Transaction) -> list[Standing]:
 
 
 def _head(row: Row) -> Head:
-    state = RunState() if row.folded is None else RunState.model_validate_json(row.folded)
-    return Head(row.chat_id, ChatRunStatus(row.status), row.last_event, row.event_bytes, state)
+    status = ChatRunStatus(row.status)
+    return Head(row.chat_id, status, row.last_event, row.event_bytes, row.folded_upto)
 
 
 def _event(row: Row) -> RunEvent:

@@ -5,12 +5,14 @@ from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.access.roles import Permission, organization_for
+from memoranda.conversations.chats.keys import is_of_rating
 from memoranda.conversations.chats.notes import store
 from memoranda.conversations.chats.notes.lines import line_of
 from memoranda.conversations.chats.notes.models import Note
 from memoranda.conversations.chats.seeing import held_chat, seen_chat
 from memoranda.storage import Storage, Transaction
 from memoranda.words.cursor import read_cursor
+from memoranda.words.errors import Invalid
 from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, text_input
 from memoranda.words.page import Page, cut_page
@@ -30,11 +32,16 @@ class ChatNotes:
         """Leave a note of at most 1,000 characters for the next run.
 
         It becomes one bracketed line ahead of what the user says next, and is told once a run has answered. A newer
-        note takes the place of one that waits under the same key. Raises `NotFound`, `Invalid`, and `OverLimit`
-        beyond 50 notes that wait.
+        note takes the place of one that waits under the same key. Raises `NotFound`, `Invalid` (also for a key that
+        begins with "rating of ", which are those of ratings), and `OverLimit` beyond 50 notes that wait.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
         key, line = text_input("key", key), line_of(text)
+        if is_of_rating(key):
+            raise Invalid(
+                'A key that begins with "rating of " is that of a rating: name another, or rate the answer.',
+                field="key",
+            )
         return await self._storage.write(organization, _add, who, chat_id, key, line)
 
     async def take_back(self, who: Principal, chat_id: UUID, key: str) -> bool:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from memoranda.conversations.chats.keys import is_of_rating
 from memoranda.conversations.chats.models import Chat, ChatRun
 from memoranda.conversations.chats.notes.models import Note
 from memoranda.storage import Transaction, one_of
@@ -13,7 +14,7 @@ from memoranda.words.errors import OverLimit
 from memoranda.words.ids import new_id
 
 MOST_WAITING: Final = 50
-"""Notes that may wait in one chat, or be with a run that has not answered."""
+"""Notes that may wait in one chat, or be with a run that has not answered; and as many about ratings."""
 
 n = chat_notes.c
 _COLUMNS = [n[name] for name in Note.model_fields]
@@ -29,13 +30,14 @@ LIST = (
 )
 WAITING = select(n.id, n.key).where(OF_CHAT, *_WAITING)
 # With those that a live run was given, which may wait again.
-UNTOLD = select(n.key).where(OF_CHAT, n.told_at.is_(None)).distinct()
+UNTOLD = select(n.id, n.key).where(OF_CHAT, n.told_at.is_(None)).order_by(n.id)
+MAKE_ROOM = delete(chat_notes).where(OF_CHAT, one_of(n.key, "keys"), n.told_at.is_(None))
 REPLACE = delete(chat_notes).where(OF_CHAT, n.key == bindparam("of_key"), *_WAITING)
 CLAIM = update(chat_notes).where(OF_CHAT, *_WAITING).values(claimed_by=bindparam("by"))
 newer = chat_notes.alias("newer")
 # Told in a run on a part that was left since: on the path that is shown, nobody was told.
 LEFT = (
-    select(n.id)
+    select(n.id, n.key)
     .select_from(chat_notes.join(runs, runs.c.id == n.claimed_by))
     .where(
         OF_CHAT,
@@ -45,6 +47,7 @@ LEFT = (
         .where(newer.c.chat_id == n.chat_id, newer.c.key == n.key, newer.c.id > n.id)
         .exists(),
     )
+    .order_by(n.id)
 )
 TELL_AGAIN = (
     update(chat_notes).where(one_of(n.id, "notes")).values(claimed_by=bindparam("by"), told_at=None)
@@ -56,16 +59,29 @@ RELEASE = update(chat_notes).where(OF_RUN, n.told_at.is_(None)).values(claimed_b
 
 
 def add(tx: Transaction, chat_id: UUID, key: str, line: str) -> Note:
-    """Let the line wait under its key, in the place of one that waits there. Raises `OverLimit`."""
+    """Let the line wait under its key, in the place of one that waits there.
+
+    Notes about ratings are counted by themselves: of those the oldest makes room, since nobody is to be refused an
+    opinion for want of it. Of the others, raises `OverLimit`.
+    """
     tx.send(REPLACE, chat=chat_id, of_key=key)
-    untold = {row.key for row in tx.all(UNTOLD, chat=chat_id)} - {key}
+    rating = is_of_rating(key)
+    # Each key where its newest note is.
+    untold = {
+        row.key: row.id
+        for row in tx.all(UNTOLD, chat=chat_id)
+        if row.key != key and is_of_rating(row.key) is rating
+    }
     if len(untold) >= MOST_WAITING:
-        raise OverLimit(
-            f"At most {MOST_WAITING} notes wait in a chat: use one key for what replaces each other, "
-            "or let the next run be told.",
-            field="key",
-            limit=MOST_WAITING,
-        )
+        if not rating:
+            raise OverLimit(
+                f"At most {MOST_WAITING} notes wait in a chat: use one key for what replaces each other, "
+                "or let the next run be told.",
+                field="key",
+                limit=MOST_WAITING,
+            )
+        oldest = sorted(untold, key=untold.__getitem__)[: len(untold) - MOST_WAITING + 1]
+        tx.send(MAKE_ROOM, chat=chat_id, keys=oldest)
     made = Note(
         id=new_id(),
         chat_id=chat_id,
@@ -95,9 +111,11 @@ def page(tx: Transaction, chat_id: UUID, after: UUID, most: int) -> list[Note]:
 def claim(tx: Transaction, chat: Chat, run: ChatRun) -> list[str]:
     """Give the run all that waits, and what was told on a part of the chat that was left since.
 
-    Its lines, those that it was given before among them, the oldest first.
+    Of ratings that were told there, the newest. Its lines, those that it was given before among them, the oldest first.
     """
-    left = [row.id for row in tx.all(LEFT, chat=chat.id)]
+    told = tx.all(LEFT, chat=chat.id)
+    ratings = [row.id for row in told if is_of_rating(row.key)]
+    left = [row.id for row in told if row.id not in ratings[:-MOST_WAITING]]
     tx.send(CLAIM, chat=chat.id, by=run.id)
     if left:
         tx.send(TELL_AGAIN, notes=left, by=run.id)

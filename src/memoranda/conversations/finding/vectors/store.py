@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, select, true, update
 
 from memoranda.conversations.finding import store as segments
 from memoranda.conversations.finding.passages import COLLECTION, Place, passages_of, unpack_places
-from memoranda.search.fusion import Place as Passage
+from memoranda.search.candidates import Place as Passage
 from memoranda.search.vectors import store as models
 from memoranda.search.vectors.matrix import Changes, Snapshot
 from memoranda.search.vectors.parts import Part, cache_of, read_anew

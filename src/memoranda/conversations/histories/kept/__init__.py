@@ -1,0 +1,1 @@
+"""Histories as people see them: which there are, what each holds, and their end."""

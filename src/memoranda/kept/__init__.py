@@ -1,0 +1,1 @@
+"""What agent frameworks keep here in forms of their own, all together."""

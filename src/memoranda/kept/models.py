@@ -1,0 +1,18 @@
+"""The values of what frameworks keep: how much of each kind there is."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class KeptCounts(BaseModel):
+    """How much frameworks keep that the caller may see, by kind."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    checkpoints: int
+    items: int
+    histories: int
+    history_entries: int
+    sessions: int
+    session_events: int
+    session_states: int
+    branches: int
