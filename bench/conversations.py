@@ -1,4 +1,4 @@
-"""Measures conversations: a turn appended to a short and to a long one, and 1,000 messages loaded, side by side."""
+"""Measures conversations: a turn appended to a short and a long one, 1,000 messages loaded, and events of runs told, side by side."""
 
 import argparse
 import asyncio
@@ -18,6 +18,7 @@ from places import Place, places
 from recorded import Recording, record
 from rivals import RawPostgres, RawSqlite
 from sessions import session
+from telling import tells
 from turns import LONG, MANY, OURS, SHORT, TURN, Turns, said
 
 from memoranda.access.models import Principal
@@ -66,6 +67,7 @@ async def measure(place: Place, options: argparse.Namespace) -> list[Result]:
             *await appends(sides, options.rounds),
             *await loads(ours, sides, place, options.rounds),
             *await saves(sides, options.rounds),
+            *await tells(ours.memoranda, options.rounds),
         ]
 
 
@@ -74,6 +76,7 @@ class Ours:
     """The opened product as a side, and what its raw program needs."""
 
     turns: Turns
+    memoranda: Memoranda
     url: str
     who: Principal
     key: ConversationKey
@@ -108,7 +111,7 @@ async def opened(place: Place) -> AsyncIterator[Ours]:
             saved.extend(messages(TURN, len(saved)))
             await talks.save(who, whole, saved, fence=0)
 
-        yield Ours(Turns(OURS, append, load, save, APPENDS), url, who, many)
+        yield Ours(Turns(OURS, append, load, save, APPENDS), memoranda, url, who, many)
 
 
 async def appends(sides: list[Turns], rounds: int) -> list[Result]:

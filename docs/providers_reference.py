@@ -53,6 +53,10 @@ What is stored stays as it is; these hold for the request alone.
 * A system message after the first user message is sent as the user's where the provider takes none there.
   Nothing that a user or a tool wrote becomes the system's.
 * Text of whitespace alone is left out where it would be refused, and so is a message that then says nothing.
+* A request is never empty. Where nothing of the messages can be said, such as a first message of the user's that
+  holds only a tool's result or thinking, or only a system's where that is no message, the user says
+  `[The conversation goes on from here.]`.
+* Where a system's message may hold text alone, what it shows is named as left out.
 """
 
 ENDPOINTS = """\

@@ -1,5 +1,6 @@
 """Scripts have chats: each verb of the synchronous face does what its service does."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,14 @@ def test_a_script_plays_both_sides_of_a_chat(
         assert chats.clear(chat.id).active_leaf is None
         chats.delete(chat.id)
         assert chats.list().items == []
+
+
+def test_a_script_writes_a_chat_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORANDA_EMBEDDER", "none")
+    with Memoranda(str(tmp_path / "notes.db")) as memoranda:
+        chats, ada = memoranda.chats, memoranda.create_user("Ada").id
+        chat = chats.create(user_id=ada, workflow_id="orders/7")
+        assert chats.list(workflow_id="orders/7").items == [chat]
+        chats.send(chat.id, "Where is it?")
+        kinds = [json.loads(line).get("kind") for line in chats.export(chat.id)]
+        assert kinds == [None, "chat", "message", "run", "end"]

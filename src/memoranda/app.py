@@ -193,15 +193,14 @@ class Memoranda:
         )
         tools = _tools(storage, box, ground.events, settings)
         proposals, changes = Proposals(storage, ways, wake, vectors), FileProposals(storage, wake)
-        rates = Rates(storage, limits_of(settings), clock=ground.clock)
-        nights = _nights(ground, removal, rates, tools, embedding)
+        nights = _nights(ground, removal, ground.rates, tools, embedding)
         nights.append(Step("pruning of the texts of blocks", briefs.prune_blocks, again=True))
         nights.append(Step("pruning of the texts of runs", instructions.prune, again=True))
         return cls(
             settings=settings,
             storage=storage,
             access=Access(storage),
-            rates=rates,
+            rates=ground.rates,
             runs=runs,
             events=ground.events,
             memories=memories,
@@ -245,6 +244,7 @@ class _Ground:
         models = self.vectors.models if self.vectors else ()
         self.ways = Ways(MemoryLimits.of(settings), models=models)
         self.estimator = ESTIMATORS[settings.estimator]
+        self.rates = Rates(storage, limits_of(settings), clock=clock)
         self.events = Events(storage)
         self.wake = self.events.wake
         self.runs = Runs(storage, self.wake)

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -27,7 +28,7 @@ from memoranda.conversations.endings import NOT_RUN, UNANSWERED
 from memoranda.conversations.models import Message
 from memoranda.runs.models import RunStatus
 from memoranda.runs.service import Runs
-from memoranda.storage import Storage
+from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import Conflict, Invalid, NotFound, OverLimit, Refused
 from tests.contract.chat_room import NOWHERE, Room, new_room, strangers
 from tests.contract.tenants import Tenant, new_tenant
@@ -89,6 +90,34 @@ async def test_a_snapshot_of_very_many_events_is_what_all_of_them_come_to(room: 
     assert there.upto == 502  # nobody folds all of them again
     half = await told(room, run, after=200)
     assert (half[0].sequence, half[-1].sequence) == (201, snapshot.sequence)
+
+
+async def test_an_event_of_a_long_run_takes_no_look_at_all_that_was_told(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "FOLDED_EVERY", 10)
+    run = await room.running()
+    looked_at: list[int] = []
+    real = store.state_of
+
+    def counted(tx: Transaction, run_id: UUID, there: store.Head) -> RunState:
+        looked_at.append(there.last)
+        return real(tx, run_id, there)
+
+    monkeypatch.setattr(store, "state_of", counted)
+    told = 1_000
+    for number in range(0, told, 10):
+        await room.tell(run, *(f"{each} " for each in range(number, number + 10)))
+    # Else each event would cost more than the one before it.
+    assert sum(looked_at) <= store.FOLDED_SHARE * told
+    looked_at.clear()
+    await room.live.emit(room.who, run.id)
+    await room.live.events(room.who, run.id, after=told)
+    await room.chats.wait(room.who, run.id, "Approval.")
+    assert looked_at == []
+    monkeypatch.undo()
+    snapshot = await room.live.snapshot(room.who, run.id)
+    assert snapshot.blocks[0]["text"] == "".join(f"{each} " for each in range(told))
 
 
 async def test_what_was_told_and_whose_answer_was_lost_is_not_told_twice(room: Room) -> None:

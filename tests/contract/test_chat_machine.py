@@ -441,8 +441,8 @@ class ChatMachine(RuleBasedStateMachine):
             case "stop" | "fail" | "give up":
                 run = await self.chats.run(self.who, self.model.live or NOBODY)
                 answer = new[-1] if new else None
-                done = run if verb[0] == "stop" else Answered(thread.chat, run, answer)
-                await ask.follows(done)
+                done = Answered(chat=thread.chat, run=run, answer=answer)
+                await ask.follows(run if verb[0] == "stop" else done)
             case "compact":
                 agent_id = self.agents[verb[1]]
                 stored = await self._stored(agent_id)

@@ -234,7 +234,7 @@ async def test_purging_a_workflow_takes_its_branches_also_those_of_a_generation_
     assert scanner.found([gone]) == {}
 
 
-TEXT = "Anna keeps bees behind the mill"
+TEXT = "Anna keeps bees behind the house"
 
 
 async def test_an_erasure_tells_where_frameworks_quote_what_went(

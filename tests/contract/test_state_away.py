@@ -19,7 +19,7 @@ from memoranda.settings import Settings
 from memoranda.state import held
 from memoranda.state.service import StateReader
 from memoranda.storage import Storage, StorageUnavailable
-from memoranda.words.errors import Invalid
+from memoranda.words.errors import HostMoved, Invalid
 from memoranda.words.ref import ResourceRef
 from tests.contract.host_house import ACME, GLOBEX, ORDERS, build, crm
 from tests.postgres import Postgres
@@ -124,9 +124,11 @@ async def test_what_is_declared_and_not_there_is_told_when_the_database_is_back(
             await reader.resolve(acme, [COMPANY])
         away.bring()
         for _ in range(2):
-            with pytest.raises(Invalid, match="orderz"):
+            with pytest.raises(HostMoved, match="orderz"):
                 await reader.resolve(acme, [COMPANY])
         assert "orderz" in str(reader.fault)
+        with pytest.raises(Invalid, match="orderz"):  # whoever declares it has it to correct
+            await reader.look()
 
 
 async def test_many_who_ask_at_once_share_one_look_and_leave_a_rest_after_it(

@@ -19,7 +19,7 @@ from memoranda.state.models import Resolved
 from memoranda.state.projections import Bridge, HostState, Projection
 from memoranda.state.service import StateReader
 from memoranda.storage import Storage
-from memoranda.words.errors import MemorandaError
+from memoranda.words.errors import HostMoved, MemorandaError
 from memoranda.words.ref import ResourceRef
 from memoranda.words.subject import ContextSubject
 from tests.contract.host_house import engine_of
@@ -303,14 +303,47 @@ async def test_tables_that_changed_are_looked_at_anew_without_a_restart(house: H
     async with house.open(thing(("name",), soft_delete="gone")) as (reader, subject):
         assert set(said(await reader.read(subject, refs))) == {"1"}
         house.run("DROP TABLE things")
-        for _ in range(2):
-            with pytest.raises(MemorandaError):
-                await reader.read(subject, refs)
+        told = {await refusal(reader.read(subject, refs)) for _ in range(3)}
+        told |= {await refusal(reader.exists(subject, refs))}
+        ((kind, message),) = told
+        assert kind is HostMoved
+        assert "the table things, which is not in the application's database" in message
         house.run(
             "CREATE TABLE things (id text, org text, name text, gone integer)",
             put(f"('a1', {ORG}, 'second', 0), ('b1', {ORG}, 'other', 0)"),
         )
         await eventually(lambda: reader.read(subject, refs), {"a1"})
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("ALTER TABLE things RENAME COLUMN name TO label", "names the column name"),
+        ("ALTER TABLE things RENAME TO others", "the table things, which is not"),
+    ],
+)
+async def test_the_first_to_ask_of_what_is_gone_hears_what_all_later_ones_do(
+    change: str, says: str, house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.run("CREATE TABLE things (id integer, org text, name text)", put(f"(1, {ORG}, 'first')"))
+    refs = [ResourceRef(kind="a.thing", id="1")]
+    async with house.open(thing(("name",))) as (reader, subject):
+        assert said(await reader.read(subject, refs)) == {"1": {"name": "first"}}
+        house.run(change)
+        asked = await asyncio.gather(*(refusal(reader.read(subject, refs)) for _ in range(4)))
+        later = [await refusal(reader.read(subject, refs)) for _ in range(2)]
+        ((kind, message),) = {*asked, *later}
+        assert kind is HostMoved
+        assert says in message
+        assert [each for each in caplog.messages if says in each]
+        assert reader.fault is not None
+
+
+async def refusal(asked: Awaitable[object]) -> tuple[type[MemorandaError], str]:
+    """The error, and what it says."""
+    with pytest.raises(MemorandaError) as refused:
+        await asked
+    return type(refused.value), refused.value.message
 
 
 async def eventually(read: Callable[[], Awaitable[list[Resolved]]], ids: set[str]) -> None:

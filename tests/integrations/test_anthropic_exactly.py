@@ -125,6 +125,23 @@ async def test_blanks_at_the_ends_make_no_second_memory_of_a_text(
     assert mark_of("One.\n") == mark_of(" one.")
 
 
+async def test_a_file_that_goes_to_another_organization_says_there_what_was_written(
+    memoranda: Memoranda, acme: Tenant, other: Tenant
+) -> None:
+    tool = await trusted(memoranda, acme)
+    for number, text in enumerate(TEXTS):
+        path = f"/memories/{number}.md"
+        await said(tool, "create", path=path, file_text=text.replace("n", f"{number}"))
+    lines = [line async for line in memoranda.transfer.export(acme.owner)]
+    await memoranda.transfer.take_in(other.owner, lines)
+    here, there = [
+        {each.title: each.text for each in (await memoranda.memories.page(tenant.owner)).items}
+        for tenant in (acme, other)
+    ]
+    assert len(here) == len(TEXTS)
+    assert there == here
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -238,20 +255,35 @@ async def test_a_file_that_somebody_else_changes_at_that_moment_is_left_to_them(
 
 async def test_of_a_folder_it_is_told_how_much_is_done(memoranda: Memoranda, acme: Tenant) -> None:
     tool = await trusted(memoranda, acme)
+    await memoranda.memories.remember(acme.owner, "Of all.", title="/memories/f/0.md")
     for name in ("a", "b"):
         await said(tool, "create", path=f"/memories/f/{name}.md", file_text=name)
-    await memoranda.memories.remember(acme.owner, "Of all.", title="/memories/f/0.md")
-    told = await refused(tool, "delete", path="/memories/f")
-    assert "for others too" in told
-    files = [each for each in await listed(tool, "/memories/f") if each.endswith(".md")]
-    done = 3 - len(files)
-    assert told.startswith(f"{done} of 3 files are done. ") == bool(done)
-    # One alone at the path itself is not the folder below it.
-    await memoranda.memories.remember(
-        acme.owner, "Beside.", title="/memories/f", agent_id=acme.scout.id
-    )
-    await said(tool, "delete", path="/memories/f")
-    assert [each for each in await listed(tool, "/memories/f") if each.endswith(".md")] == files
+    whole = "An agent changes its own memories alone, and this one is for others too. An owner may change it."
+    told = f"2 of 3 files are done. {whole}"
+    there, back = "/memories/g", "/memories/f/back"
+    assert await refused(tool, "rename", old_path="/memories/f", new_path=there) == told
+    await said(tool, "rename", old_path=there, new_path=back)
+    assert await refused(tool, "delete", path="/memories/f") == told
+    assert [each for each in await listed(tool, "/memories/f") if each.endswith(".md")] == [
+        "/memories/f/0.md"
+    ]
+    # Where nothing is done, nothing is said of it.
+    assert await refused(tool, "delete", path="/memories/f") == whole
+
+
+async def test_a_file_at_a_path_is_not_the_folder_below_it(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    tool = await trusted(memoranda, acme)
+    for title in ("/memories/f", "/memories/f/a.md"):
+        await memoranda.memories.remember(acme.owner, title, title=title, agent_id=acme.scout.id)
+    await said(tool, "rename", old_path="/memories/f", new_path="/memories/g")
+    assert "/memories/f/a.md" in await listed(tool, "/memories/f")
+    await said(tool, "rename", old_path="/memories/g", new_path="/memories/h")
+    await said(tool, "delete", path="/memories/h")
+    assert [each.title for each in (await memoranda.memories.page(acme.owner)).items] == [
+        "/memories/f/a.md"
+    ]
 
 
 async def test_a_command_that_is_stopped_leaves_whole_files(

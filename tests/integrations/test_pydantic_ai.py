@@ -39,7 +39,7 @@ from memoranda import Memoranda
 from memoranda.integrations.pydantic_ai import MemorandaConversationStore
 from memoranda.settings import Settings
 from memoranda.storage import Storage
-from memoranda.words.errors import Refused
+from memoranda.words.errors import Invalid, MemorandaError, Refused
 from memoranda.words.ids import new_id
 from tests.contract.tenants import Tenant, new_tenant
 from tests.integrations.house import acme, memoranda, other
@@ -177,6 +177,79 @@ async def test_a_record_that_points_at_nothing_is_a_conflict(
         await store_of(memoranda, acme).write_record(
             ConversationRecord(conversation_id="c", head_id="nothing"), expected_revision=None
         )
+
+
+class Odd:
+    """Something that JSON does not know."""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ModelRequest(parts=[UserPromptPart("half \ud800 of a pair")]),
+        ModelRequest(parts=[ToolReturnPart("look", Odd(), "1")]),
+        ModelRequest(parts=[UserPromptPart("fine")], metadata={"odd": Odd()}),
+    ],
+)
+async def test_what_can_not_be_written_is_refused_with_a_reason_and_nothing_of_it_kept(
+    memoranda: Memoranda, acme: Tenant, message: ModelMessage
+) -> None:
+    store = store_of(memoranda, acme)
+    with pytest.raises(Invalid, match="nothing of it was kept") as refused:
+        await store.save(Conversation(messages=[MESSAGES[1], message], conversation_id="c"))
+    assert refused.value.details["field"] == "messages"
+    assert await store.load("c") is None
+    assert len(await store.save(Conversation(messages=MESSAGES, conversation_id="c"))) == 4
+
+
+async def test_an_id_that_names_nothing_is_refused_by_the_name_that_the_framework_has_for_it(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    for wrong in ("", " ", "x" * 501, "a\0"):
+        with pytest.raises(MemorandaError, match="conversation_id"):
+            await store_of(memoranda, acme).save(Conversation(messages=[], conversation_id=wrong))
+
+
+async def test_a_host_that_drops_the_metadata_of_what_it_loaded_can_save_all_the_same(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    store = store_of(memoranda, acme)
+    about = ModelRequest(parts=[UserPromptPart("Hi.")], metadata={"from": "web"})
+    await store.save(Conversation(messages=[about, MESSAGES[3]], conversation_id="c"))
+    loaded = await store.load("c")
+    assert loaded is not None
+    bare = ModelRequest(parts=about.parts, timestamp=about.timestamp)
+    loaded.messages[0] = bare
+    loaded.messages.append(MESSAGES[2])
+    await store.save(loaded)
+    anew = Conversation(
+        messages=[bare, *loaded.messages[1:], MESSAGES[3]],
+        conversation_id="c",
+        revision=loaded.revision,
+    )
+    await store.save(anew)
+    kept = await store.load("c")
+    assert kept is not None
+    assert [type(each) for each in kept.messages] == [type(each) for each in anew.messages]
+    assert kept.messages[1:] == anew.messages[1:]
+
+
+async def test_a_save_that_is_stopped_leaves_all_or_nothing_and_can_be_made_again(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    store = store_of(memoranda, acme)
+    task = asyncio.create_task(store.save(Conversation(messages=MESSAGES, conversation_id="c")))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    there = await store.load("c")
+    assert there is None or there.messages == MESSAGES
+    again = there or Conversation(messages=MESSAGES, conversation_id="c")
+    await store.save(again)
+    whole = await store.load("c")
+    assert whole is not None
+    assert whole.messages == MESSAGES
 
 
 async def test_a_store_is_one_users_of_one_organization(

@@ -9,7 +9,6 @@ import numpy as np
 
 from memoranda import Memoranda
 from memoranda.graphs.items.service import GraphItems
-from memoranda.graphs.service import Graphs
 from memoranda.search.calibration import Calibration
 from memoranda.search.embedders.port import Matrix
 from memoranda.settings import Settings
@@ -65,4 +64,4 @@ async def opened(url: str, hands: Hands) -> AsyncIterator[Memoranda]:
 def with_letters(memoranda: Memoranda, letters: Letters) -> Memoranda:
     """The same product, whose graphs find by letters."""
     items = GraphItems(memoranda.storage, letters)
-    return replace(memoranda, graphs=Graphs(items, memoranda.graphs.checkpoints))
+    return replace(memoranda, graphs=replace(memoranda.graphs, items=items))

@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.conformance import validate
 from langgraph.checkpoint.conformance.initializer import checkpointer_test
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.graph import END, START, StateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Command, interrupt
@@ -258,7 +259,7 @@ async def test_pruning_and_deleting_leave_no_row_that_nobody_needs(
     assert await rows(memoranda, acme) == before
     with pytest.raises(ValueError, match="sometimes"):
         await saver.aprune(["t"], strategy="sometimes")
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="not a str"):
         await saver.aprune("t")
 
 
@@ -274,6 +275,40 @@ async def test_a_thread_that_is_read_from_several_checkpoints_is_not_pruned(
         await saver.aprune(["plain", "delta"])
     for thread in ("plain", "delta"):
         assert len([each async for each in saver.alist(config(thread))]) == 2
+
+
+async def test_what_a_subgraphs_call_kept_goes_with_the_checkpoint_that_it_was_started_from(
+    memoranda: Memoranda, saver: MemorandaSaver, acme: Tenant
+) -> None:
+    before = await rows(memoranda, acme)
+    old = await put(saver, config("t"), {}, {})
+    head = await put(saver, old, {}, {})
+    unsaved = config("t", checkpoint_id=str(uuid6(clock_seq=7)))
+    started = {"done:1": old, "waits:2": head, "runs:3": unsaved, "outlives": old}
+    for name, root in started.items():
+        parents = {"": root["configurable"]["checkpoint_id"]}
+        at = config("t", checkpoint_ns=name)
+        for step in range(2):
+            at = await put(saver, at, {"n": step}, {"n": str(step)}, parents=parents)
+            await saver.aput_writes(at, [("n", step)], "task")
+    await saver.aprune(["t"])
+    left = [each.config["configurable"]["checkpoint_ns"] async for each in saver.alist(config("t"))]
+    assert left == [""]
+    everywhere = [each async for each in saver.alist({"configurable": {"thread_id": "t"}})]
+    spaces = sorted(each.config["configurable"]["checkpoint_ns"] for each in everywhere)
+    assert spaces == ["", "outlives", "runs:3", "waits:2"]
+    after = await rows(memoranda, acme)
+    assert [now - then for now, then in zip(after, before, strict=True)] == [4, 3, 3]
+
+
+async def test_a_thread_that_holds_a_snapshot_of_a_delta_channel_is_not_pruned(
+    saver: MemorandaSaver,
+) -> None:
+    at = await put(saver, config("snapped"), {"c": _DeltaSnapshot([1])}, {"c": "1"})
+    await put(saver, at, {}, {"c": "2"}, new=())
+    with pytest.raises(NotImplementedError, match="snapped"):
+        await saver.aprune(["snapped"])
+    assert len([each async for each in saver.alist(config("snapped"))]) == 2
 
 
 async def test_a_delta_channels_history_is_read_along_its_own_branch(

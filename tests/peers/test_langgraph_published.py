@@ -57,7 +57,7 @@ BUT = [
     ("files", "least"),
     [
         (["test_store"], 93),
-        (["test_async_store"], 60),
+        (["test_async_store"], 58),
         (["test_sync", "test_async"], 5),
         (["test_prune"], 18),
         (["test_delta_pagination", "test_delta_plain_value_seed", "test_conformance_delta"], 15),

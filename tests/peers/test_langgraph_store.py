@@ -513,8 +513,9 @@ async def test_threads_call_the_synchronous_methods_and_the_loops_own_is_told_to
         return [item.key for item in store.search(("sync",))]
 
     assert await anyio.to_thread.run_sync(work) == ["k"]
-    with pytest.raises(RuntimeError, match="begins with an a"):
-        store.get(("sync",), "k")
+    for kind in (RuntimeError, asyncio.InvalidStateError):  # the second is LangGraph's own
+        with pytest.raises(kind, match="begins with an a"):
+            store.get(("sync",), "k")
     with pytest.raises(RuntimeError, match=r"sync\.Memoranda"):
         await anyio.to_thread.run_sync(MemorandaStore, store._home.memoranda)
 

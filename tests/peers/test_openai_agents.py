@@ -323,7 +323,7 @@ async def test_a_branch_may_begin_before_the_first_turn_and_be_found_by_what_was
 async def test_what_is_no_branch_or_turn_is_refused_and_changes_nothing(
     session: MemorandaSession,
 ) -> None:
-    with pytest.raises(ValueError, match="no turn 1"):
+    with pytest.raises(ValueError, match=r"Turn 1 does not contain a user message\. .*no turn 1"):
         await session.create_branch_from_turn(1)
     await session.add_items(said("one"))
     for turn in (0, 2, -1):
@@ -331,17 +331,56 @@ async def test_what_is_no_branch_or_turn_is_refused_and_changes_nothing(
             await session.create_branch_from_turn(turn)
     await session.create_branch_from_turn(1, "taken")
     await session.switch_to_branch("main")
-    for wrong in ("taken", "main", " "):
-        with pytest.raises(ValueError, match=r"used|empty"):
+    for wrong in ("taken", "main"):
+        with pytest.raises(ValueError, match="used"):
             await session.create_branch_from_turn(1, wrong)
-    with pytest.raises(ValueError, match="does not exist"):
+    with pytest.raises(ValueError, match="Branch name cannot be empty"):
+        await session.create_branch_from_turn(1, " ")
+    with pytest.raises(ValueError, match="Branch 'nowhere' does not exist"):
         await session.switch_to_branch("nowhere")
     assert session.branch_id == "main"
-    with pytest.raises(ValueError, match="main"):
+    with pytest.raises(ValueError, match="Cannot delete the 'main' branch"):
         await session.delete_branch("main")
-    with pytest.raises(ValueError, match="does not exist"):
+    with pytest.raises(ValueError, match="Branch 'nowhere' does not exist"):
         await session.delete_branch("nowhere")
+    with pytest.raises(ValueError, match="Branch ID cannot be empty"):
+        await session.delete_branch(" ")
     assert len(await session.list_branches()) == 2
+
+
+async def test_what_was_called_in_which_turn_is_told_by_branch(session: MemorandaSession) -> None:
+    called: list[Any] = [
+        {"role": "system", "content": "Be brief."},
+        *said("one"),
+        CALL,
+        CALL | {"call_id": "c2"},
+        {"type": "function_call_output", "call_id": "c1", "output": "31"},
+        {"type": "web_search_call", "id": "ws", "status": "completed"},
+        *said("two"),
+        {"type": "mcp_call", "id": "m", "name": "find", "server_label": "docs", "arguments": "{}"},
+        CALL | {"name": "look", "namespace": "look"},
+        CALL | {"name": "look", "namespace": "crm"},
+        {"type": "tool_search_output", "tools": [], "status": "completed"},
+    ]
+    await session.add_items(called)
+    assert await session.get_tool_usage() == [
+        ("weather", 2, 1),
+        ("web_search_call", 1, 1),
+        ("crm.look", 1, 2),
+        ("docs.find", 1, 2),
+        ("look", 1, 2),
+        ("tool_search", 1, 2),
+    ]
+    turns = await session.get_conversation_by_turns()
+    assert turns[0] == [{"type": "other", "tool_name": None}]
+    assert [each["type"] for each in turns[1]] == [
+        *("user", "assistant", "function_call", "function_call"),
+        *("function_call_output", "web_search_call"),
+    ]
+    await session.create_branch_from_turn(2, "side")
+    assert len(await session.get_tool_usage()) == 2
+    assert len(await session.get_tool_usage("main")) == 6
+    assert sorted(await session.get_conversation_by_turns()) == [0, 1]
 
 
 async def test_a_deleted_branch_is_gone_and_its_name_stays_used(

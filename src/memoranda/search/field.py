@@ -94,6 +94,8 @@ def likeliest(
     if speaker is not None:
         theirs = blocks_of(speaker)
         promise[theirs] += weights.speaker * float(promise.max()) * (promise[theirs] > 0)
+    promise[(candidates.starts >> BLOCK_BITS) - 1] = 0  # the empty blocks
+    promise[-1] = 0
     return _largest(promise, most)
 
 

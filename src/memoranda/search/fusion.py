@@ -62,7 +62,7 @@ def fuse(
     worth = max(max(each.said.share, each.relevance) for each in passages)
     hits = [_hit(each, worth / whole, weights) for each in passages]
     hits = [hit for hit in hits if hit.score > 0]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.document_id, hit.ordinal))[:limit]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.document_id.int, hit.ordinal))[:limit]
 
 
 def _read(

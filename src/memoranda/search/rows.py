@@ -81,6 +81,20 @@ def each_id(ids: Ids) -> list[bytes]:
     return [joined[place : place + ID_BYTES] for place in range(0, len(joined), ID_BYTES)]
 
 
+def numbered(ids: Ids) -> tuple[Ids, Numbers]:
+    """The different ones of these in their order, and the place of each among them."""
+    # By the half of an id that hardly two share: to compare numbers takes a fraction of the time.
+    halves = ids.view(">u8").reshape(-1, 2)[:, 1].astype(np.uint64)
+    _, first, places = np.unique(halves, return_index=True, return_inverse=True)
+    found = ids[first]
+    if (found[places] != ids).any():
+        return np.unique(ids, return_inverse=True)
+    order = np.argsort(found)
+    moved = np.empty_like(order)
+    moved[order] = np.arange(len(order))
+    return found[order], moved[places]
+
+
 def found_in(ordered: Ids, wanted: Ids) -> Numbers:
     """The place of each wanted id among those that are in order, and -1 where it is not one of them."""
     if not len(ordered):

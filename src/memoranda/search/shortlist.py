@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from memoranda.search.document import TermCount
 from memoranda.search.plan import LIMITS, Limits
 from memoranda.search.postings import BLOCK_BITS, Numbers
-from memoranda.search.rows import Ids, TermRows, ids_of, unpack_all
+from memoranda.search.rows import Ids, TermRows, ids_of, numbered, unpack_all
+
+
+_BLOCK_BITS: Final = 32
+"""A block's number has fewer."""
 
 
 def shortlist(
@@ -30,7 +34,7 @@ def shortlist(
         return ids_of(b"")
     rows = [held[term] for term in sorted(held)]  # one order of adding: sums agree to the last bit
     every = np.concatenate([each.documents for each in rows])
-    documents, owners = np.unique(every, return_inverse=True)
+    documents, owners = numbered(every)
     if passages <= limits.passages and len(documents) <= limits.documents:
         return documents
     weights = [_weight(counts[term], passages) for term in sorted(held)]
@@ -59,15 +63,16 @@ def _blocks(
     first = np.flatnonzero(np.diff(of_row, prepend=-1) | np.diff(block, prepend=-1))
     of_row, block = of_row[first], block[first]
     weight = np.repeat(weights, [len(each.sizes) for each in rows])[of_row]
-    owner = owners[of_row]
-    last = np.zeros(documents, np.int64)
-    np.maximum.at(last, owner, block)
-    # An empty block after each document keeps it apart from the next.
-    starts_at = np.concatenate([[0], np.cumsum(last + 2)])
-    weighed = np.bincount(starts_at[owner] + block, weight, int(starts_at[-1]))
+    # Of a million passages' blocks hardly any hold a rare word: only those that do are looked at.
+    keys, place = np.unique(owners[of_row] << _BLOCK_BITS | block, return_inverse=True)
+    weighed = np.bincount(place, weight)
     pairs = weighed.copy()
-    pairs[1:] += weighed[:-1]  # each block with the one before it
-    promise = np.maximum.reduceat(pairs, starts_at[:-1]).round(6)
+    beside = np.flatnonzero(np.diff(keys) == 1)
+    pairs[beside + 1] += weighed[beside]  # each block with the one before it
+    firsts = np.searchsorted(keys, np.arange(documents) << _BLOCK_BITS)
+    lasts = np.append(firsts[1:], len(keys)) - 1
+    last = keys[lasts] & ((1 << _BLOCK_BITS) - 1)
+    promise = np.maximum.reduceat(pairs, firsts).round(6)
     return _Blocks(promise, (last + 1) << BLOCK_BITS)
 
 

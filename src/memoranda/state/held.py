@@ -11,7 +11,7 @@ from memoranda.state.projections import HostState, Projection
 from memoranda.state.store import Held
 from memoranda.storage import StorageBusy, StorageUnavailable
 from memoranda.storage.host import HostDatabase, HostMoved, HostReading
-from memoranda.words.errors import MemorandaError
+from memoranda.words.errors import Invalid, MemorandaError
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +42,15 @@ class HeldHost:
         self._kinds = await self._asked(store.hold, tuple(self.projections.values()))
 
     async def kinds(self) -> Mapping[str, Held]:
-        """The projections on the database as it is. Raises as `look` does, for as long as there is a reason to."""
+        """The projections on the database as it is. Raises `StorageUnavailable` and `StorageBusy` while there is a reason to.
+
+        What is declared and not there is `HostMoved`: whoever asks for rows can't correct it.
+        """
         if self._kinds is not None:
             return self._kinds
         if self._looking is None:
             if self.fault is not None and time.monotonic() < self._pause_until:
-                raise self.fault
+                raise _told(self.fault)
             self._looking = asyncio.create_task(self._first_look())
         # Whoever gives up waiting ends no look that others wait for.
         return await asyncio.shield(self._looking)
@@ -57,12 +60,14 @@ class HeldHost:
     ) -> T:
         """Run a store function on a thread. Raises `StorageUnavailable` and `StorageBusy`.
 
-        Tables that are others than they were are looked at anew by whoever asks next.
+        Tables that are others than they were are looked at anew at once, so that the first to ask hears what
+        every later one does: which table or column is not there.
         """
         try:
             return await self._asked(fn, *args, **kwargs)
         except HostMoved:
             self._kinds, self._pause_until = None, 0.0
+            await self.kinds()
             raise
 
     async def close(self) -> None:
@@ -75,6 +80,8 @@ class HeldHost:
         try:
             await self.look()
             return self._kinds or {}
+        except Invalid as error:
+            raise _told(error) from error
         finally:
             self._looking = None
 
@@ -92,7 +99,7 @@ class HeldHost:
     def _tell(self, fault: MemorandaError | None) -> None:
         if fault is not None:
             self._pause_until = time.monotonic() + PAUSE_SECONDS
-        if (fault is None) != (self.fault is None):
+        if _state(fault) != _state(self.fault):
             if fault is None:
                 logger.warning("The application's database answers again.")
             else:
@@ -100,6 +107,16 @@ class HeldHost:
                     "Sources of application state fail until they can be read. %s", fault.message
                 )
         self.fault = fault
+
+
+def _told(fault: MemorandaError) -> MemorandaError:
+    """The fault as whoever asks for rows is told of it, who is not to blame for what was declared."""
+    return HostMoved(fault.message, **fault.details) if isinstance(fault, Invalid) else fault
+
+
+def _state(fault: MemorandaError | None) -> bool | None:
+    """Whether the database is away or has to be corrected; None where it is neither."""
+    return None if fault is None else is_away(fault)
 
 
 def is_away(error: BaseException) -> bool:

@@ -41,13 +41,19 @@ class Chats(ChatRuns):
         *,
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
+        workflow_id: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Chat]:
         """A page of chats, the newest first; see `Chats.page`."""
         return self._call(
             lambda at: at.chats.page(
-                at.owner, user_id=user_id, agent_id=agent_id, limit=limit, cursor=cursor
+                at.owner,
+                user_id=user_id,
+                agent_id=agent_id,
+                workflow_id=workflow_id,
+                limit=limit,
+                cursor=cursor,
             )
         )
 

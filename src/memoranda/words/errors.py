@@ -166,7 +166,7 @@ class StorageUnavailable(Unavailable):
 
 
 class HostMoved(StorageUnavailable):
-    """The tables of an application's database are others than they were; they are looked at anew when asked again."""
+    """The tables of an application's database are others than they were, or than is declared. They are looked at anew when asked again."""
 
     code = "application_changed"
 

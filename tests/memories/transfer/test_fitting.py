@@ -67,6 +67,10 @@ def test_what_no_text_can_hold_is_replaced_and_told() -> None:
 
 def test_spaces_at_the_ends_are_taken_off_and_told() -> None:
     assert fit(Entry(1, " a \n"), 500).how == ("trimmed",)
+    # But those of an export were kept with what was written; where there is no room, they go.
+    exported = Entry(1, " a \n", as_written=True)
+    assert (fit(exported, 4).texts, fit(exported, 4).how) == ((" a \n",), ())
+    assert (fit(exported, 3).texts, fit(exported, 3).how) == (("a",), ("trimmed",))
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "\u3164", "\0"])

@@ -32,14 +32,13 @@ class Watch:
         self._found: dict[str, tuple[str, str]] = {}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if not self._stand_in.left_out(item)]
-        modules: list[ModuleType] = []
-        for item in items:
-            module = getattr(item, "module", None)
-            if module is not None and module not in modules:
-                modules.append(module)
-        for module in modules:
-            self._stand_in.stand_in(module)
+        why = {item.nodeid: self._stand_in.left_out(item) for item in items}
+        self._found |= {test: ("left out", reason) for test, reason in why.items() if reason}
+        items[:] = [item for item in items if not why[item.nodeid]]
+        # Those of helpers too, which modules of tests import from one another.
+        for name, module in list(sys.modules.items()):
+            if name.startswith("tests.") and not name.startswith("tests.peers"):
+                self._stand_in.stand_in(module)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         before = self._found.get(report.nodeid)
@@ -73,7 +72,11 @@ def main(asked: dict[str, Any]) -> int:
         options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest"]
         options += ["-c", str(Path(__file__).with_name("pytest.ini")), f"--rootdir={source}"]
         options += getattr(stand_in, "OPTIONS", [])
-        given = [*options, *asked.get("options", []), *(str(source / each) for each in asked["files"])]
+        given = [
+            *options,
+            *asked.get("options", []),
+            *(str(source / each) for each in asked["files"]),
+        ]
         watch = Watch(stand_in, Path(asked["report"]))
         return int(pytest.main(given, plugins=[Asyncio(), watch, stand_in]))
 

@@ -251,7 +251,7 @@ class PostgresSaver(MemorandaSaver):
 
     MIGRATIONS: ClassVar[list[str]] = []
 
-    def __init__(self, conn: Connection, pipe: Any = None) -> None:  # noqa: ARG002 - theirs
+    def __init__(self, conn: Connection, pipe: Any = None) -> None:
         self.conn = conn
         House.made(super().__init__, conn.memoranda, user_id=conn.user)
 
@@ -265,7 +265,7 @@ class PostgresSaver(MemorandaSaver):
 
 
 class AsyncPostgresSaver(MemorandaSaver):
-    def __init__(self, conn: AsyncConnection, pipe: Any = None) -> None:  # noqa: ARG002 - theirs
+    def __init__(self, conn: AsyncConnection, pipe: Any = None) -> None:
         self.conn = conn
         super().__init__(conn.memoranda, user_id=conn.user)
 
@@ -316,9 +316,7 @@ _put_in_place(
 )
 _put_in_place("langgraph.store.postgres.base")
 _put_in_place("psycopg_pool", ConnectionPool=Connection, AsyncConnectionPool=AsyncConnection)
-_put_in_place(
-    "langgraph.checkpoint.postgres", PostgresSaver=PostgresSaver, _DELTA_PAGE_SIZE=1_000
-)
+_put_in_place("langgraph.checkpoint.postgres", PostgresSaver=PostgresSaver, _DELTA_PAGE_SIZE=1_000)
 _put_in_place(
     "langgraph.checkpoint.postgres.aio",
     AsyncPostgresSaver=AsyncPostgresSaver,
@@ -348,14 +346,18 @@ IN_PLACE: dict[str, Any] = {
 
 SAME: Final = frozenset({"pipe", "pool", "aio_pipe", "aio_pool"})
 """Ways in which theirs connects: with ours each would be the same test again."""
+LONG: Final = {
+    "test_large_batches_async": "60,000 calls, which take minutes where much else runs; test_large_batches makes 6,000"
+}
 
 
-def left_out(item: pytest.Item) -> bool:
-    """Whether it would be the same test again."""
+def left_out(item: pytest.Item) -> str:
+    """Why a test is not run; "" for those that are."""
     called = getattr(item, "callspec", None)
-    return called is not None and any(
-        isinstance(each, str) and each in SAME for each in called.params.values()
-    )
+    given = called.params.values() if called is not None else ()
+    if any(isinstance(each, str) and each in SAME for each in given):
+        return "the same test of ours again"
+    return LONG.get(item.name.partition("[")[0], "")
 
 
 def stand_in(module: ModuleType) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tests.peers.packages import source_of
 
 CHILD = Path(__file__).with_name("child.py")
@@ -29,7 +31,7 @@ class But(NamedTuple):
 def became(
     package: tuple[str, str], files: Sequence[str], stand_in: str, url: str, folder: Path
 ) -> Mapping[str, tuple[str, str]]:
-    """By test, `passed`, `failed` or `skipped`, and the first line of why."""
+    """By test, `passed`, `failed`, `skipped` or `left out`, and why."""
     report = folder / "report.json"
     asked = {
         "source": str(source_of(*package)),
@@ -56,9 +58,14 @@ def check(
     found: Mapping[str, tuple[str, str]], but: Iterable[But], *, least: int, files: Sequence[str]
 ) -> None:
     """Fail unless all of them hold but those that are named, each of which does not, and `least` of each hold."""
-    failed = {test: why for test, (outcome, why) in found.items() if outcome != "passed"}
-    mine = [each for each in but if any(each.means(test) for test in found)]
-    excused = {test for test in found if any(each.means(test) for each in mine)}
-    assert {test: why for test, why in failed.items() if test not in excused} == {}
-    assert sorted(excused - failed.keys()) == [], "these hold by now"
-    assert len(found) - len(failed) >= least, (files, len(found), len(failed))
+    ran = {test: each for test, each in found.items() if each[0] != "left out"}
+    failed = {test: why for test, (outcome, why) in ran.items() if outcome != "passed"}
+    excused = {test for test in ran if any(each.means(test) for each in but)}
+    for what, tests in (
+        ("These do not hold for ours:", {each: failed[each] for each in failed.keys() - excused}),
+        ("These hold by now, and are no exceptions:", dict.fromkeys(excused - failed.keys())),
+    ):
+        if tests:
+            pytest.fail(f"{what} {json.dumps(tests, indent=1)}")
+    if len(ran) - len(failed) < least:
+        pytest.fail(f"Of {len(ran)} tests in {files}, {len(failed)} did not hold.")

@@ -167,3 +167,29 @@ def written(folder: Path, value: object) -> str:
     path = folder / "said.json"
     path.write_text(json.dumps(value), "utf-8")
     return str(path)
+
+
+def test_a_chat_is_written_down_to_a_file_or_as_it_is(cli: Cli, tmp_path: Path) -> None:
+    chat = opened(cli)
+    answered(cli, chat, "Where is order 7?", "In Ghent.")
+    target = str(tmp_path / "chat.jsonl")
+    told = cli.json("chats", "export", chat, target)
+    assert told == {"file": target, "lines": 6}
+    text = Path(target).read_text("utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["content"] for line in lines if line.get("kind") == "message"] == [
+        *("Where is order 7?", "In Ghent."),
+    ]
+    assert lines[-1]["kind"] == "end"
+    assert cli("chats", "export", chat).out == text
+    assert refused(cli, "chats", "export", chat, target) == (4, "conflict")
+    assert cli("chats", "export", chat, target, "--force").code == 0
+    assert refused(cli, "chats", "export", NOBODY) == (3, "not_found")
+
+
+def test_a_chat_is_found_by_the_workflow_that_it_stands_for(cli: Cli) -> None:
+    cli.json("users", "create", "Ada", "--external-id", "ada")
+    made = cli.json("chats", "create", "--user", "ada", "--workflow", "orders/7")
+    cli.json("chats", "create", "--user", "ada", "--workflow", "orders/8")
+    assert cli.json("chats", "list", "--workflow", "orders/7")["items"] == [made]
+    assert cli.json("chats", "list", "--workflow", "orders")["items"] == []

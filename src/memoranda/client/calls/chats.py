@@ -31,6 +31,7 @@ def list_chats(
     *,
     user_id: Id | None = None,
     agent_id: Id | None = None,
+    workflow_id: str | None = None,
     cursor: str | None = None,
     limit: int = 50,
 ) -> Call[Page[Chat]]:
@@ -39,7 +40,13 @@ def list_chats(
         "GET",
         "/v1/chats",
         Page[Chat],
-        query=given(user_id=user_id, agent_id=agent_id, cursor=cursor, limit=limit),
+        query=given(
+            user_id=user_id,
+            agent_id=agent_id,
+            workflow_id=workflow_id,
+            cursor=cursor,
+            limit=limit,
+        ),
     )
 
 

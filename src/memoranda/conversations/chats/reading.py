@@ -9,9 +9,10 @@ from memoranda.conversations.chats import store, tree
 from memoranda.conversations.chats.errors import unknown_message
 from memoranda.conversations.chats.live import recording
 from memoranda.conversations.chats.models import Chat, ChatMessage, ChatRun, ShownMessage, Thread
-from memoranda.conversations.chats.seeing import seen_chat
+from memoranda.conversations.chats.seeing import seen_chat, sees_chat
 from memoranda.storage import Storage, Transaction
 from memoranda.words.quotes import Quotes
+from memoranda.words.subject import ContextSubject
 
 LOOKED_THROUGH: Final = 20
 """Chats that one look for quotes goes through."""
@@ -42,6 +43,17 @@ def thread_of(tx: Transaction, chat: Chat, before: UUID | None, most: int) -> Th
         run=store.live_run(tx, chat.id),
         last_run=None if chat.active_leaf is None else _run_of(tx, places[chat.active_leaf]),
     )
+
+
+def of_workflow(
+    tx: Transaction, who: Principal, subject: ContextSubject, workflow_id: str
+) -> list[Chat]:
+    """The chat that stands for the workflow, if there is one of this user and agent, and the caller sees it."""
+    chat = store.of_workflow(tx, workflow_id)
+    if chat is None or not sees_chat(who, chat):
+        return []
+    of_both = subject.user_id in {None, chat.user_id} and subject.agent_id in {None, chat.agent_id}
+    return [chat] if of_both else []
 
 
 def _run_of(tx: Transaction, place: store.Place) -> ChatRun | None:

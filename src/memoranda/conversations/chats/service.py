@@ -128,12 +128,14 @@ class Chats:
         *,
         user_id: UUID | None = None,
         agent_id: UUID | None = None,
+        workflow_id: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Chat]:
         """Chats of the user and agent named (all that the caller sees, without), the newest first.
 
-        `limit` is 1 to 1,000. Raises `Invalid` for a cursor that is not this list's.
+        With `workflow_id`, the one that stands for it, if there is one. `limit` is 1 to 1,000. Raises `Invalid` for
+        a cursor that is not this list's.
         """
         organization = organization_for(who, Permission.READ_CONVERSATIONS)
         check_count("limit", limit, most=MOST_LISTED)
@@ -141,6 +143,10 @@ class Chats:
         subject = subject_of(who, agent_id, user_id)
         if who.role is Role.AGENT and subject.user_id is None:
             return Page(items=[], next_cursor=None)  # every chat is a user's, and it acts for none
+        named = optional_text_input("workflow_id", workflow_id)
+        if named is not None:
+            of_it = await self._storage.read(organization, reading.of_workflow, who, subject, named)
+            return Page(items=of_it, next_cursor=None)
         found = await self._storage.read(
             organization, store.page, subject.user_id, subject.agent_id, before, limit + 1
         )

@@ -29,7 +29,7 @@ from memoranda.conversations.wire.forms import (
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said
 from memoranda.conversations.wire.plain import Given, plain, reads, without
-from memoranda.conversations.wire.portable import GOES_ON, ready
+from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
 
 PROVIDER: Final = "openai_chat"
@@ -99,7 +99,7 @@ def to_input(messages: Sequence[Message], target: Capabilities = OPENAI_CHAT) ->
                 sent += _answers([result for turn in turns for result in turn.results], target)
             case _:
                 sent += (item for turn in turns for item in _asked(turn, target))
-    return sent or ([{"role": "user", "content": GOES_ON.text}] if messages else [])
+    return sent
 
 
 def blocks_of(item: Item, provider: str = PROVIDER) -> list[Block]:

@@ -26,7 +26,7 @@ from memoranda.conversations.wire.forms import (
 from memoranda.conversations.wire.media import data_url, from_data_url
 from memoranda.conversations.wire.origins import answer, metadata_of, said, storable
 from memoranda.conversations.wire.plain import Given, plain, plain_parts, reads, without
-from memoranda.conversations.wire.portable import GOES_ON, ready
+from memoranda.conversations.wire.portable import ready
 from memoranda.conversations.wire.turns import Turn
 
 PROVIDER: Final = "openai_responses"
@@ -108,8 +108,7 @@ def to_input(messages: Sequence[Message], target: Capabilities = OPENAI_RESPONSE
                 items += [(item, False) for item in _answers(turn, custom)]
             case _ if parts := _parts(turn):
                 items.append(({"role": turn.role, "content": parts}, False))
-    sent = _sendable(items)
-    return sent or ([{"role": "user", "content": GOES_ON.text}] if messages else [])
+    return _sendable(items)
 
 
 def blocks_of(item: Item) -> list[Block]:

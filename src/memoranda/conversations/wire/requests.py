@@ -7,6 +7,7 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.wire import anthropic, gemini, openai_chat, openai_responses
 from memoranda.conversations.wire.capabilities import Capabilities, Wire, capabilities_of
 from memoranda.conversations.wire.plain import Given
+from memoranda.conversations.wire.portable import GOES_ON
 from memoranda.words.errors import Invalid
 
 SAID_UNDER: Final[Mapping[Wire, str]] = {
@@ -27,9 +28,10 @@ def build_request(provider: str | Capabilities, messages: Sequence[Message]) -> 
     target = capabilities_of(provider) if isinstance(provider, str) else provider
     match target.wire:
         case "openai_responses":
-            return {"input": openai_responses.to_input(messages, target)}
+            items = openai_responses.to_input(messages, target)
+            return {"input": items or _going_on(messages)}
         case "openai_chat":
-            return {"messages": openai_chat.to_input(messages, target)}
+            return {"messages": openai_chat.to_input(messages, target) or _going_on(messages)}
         case "anthropic":
             prompt, said = anthropic.to_input(messages, target)
             return ({} if prompt is None else {"system": prompt}) | {"messages": said}
@@ -37,6 +39,11 @@ def build_request(provider: str | Capabilities, messages: Sequence[Message]) -> 
             instruction, contents = gemini.to_input(messages, target)
             named = {} if instruction is None else {"systemInstruction": instruction}
             return named | {"contents": contents}
+
+
+def _going_on(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """What a request of OpenAI's says where nothing of the messages can be said; of no messages nothing."""
+    return [{"role": "user", "content": GOES_ON.text}] if messages else []
 
 
 def read_response(provider: str, response: Given) -> list[Message]:

@@ -121,7 +121,7 @@ def piece_of(part: Part, begin: int, body: bytes) -> CheckpointPart:
     """A piece of a part as it is shown."""
     return CheckpointPart(
         name=part.name,
-        kind=part.kind,
+        format=part.kind,
         bytes=part.bytes,
         begin=begin,
         body=spelled(body),

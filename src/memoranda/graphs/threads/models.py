@@ -43,12 +43,12 @@ class CheckpointSummary(_Value):
 class CheckpointPart(_Value):
     """A part that the host serialized, or a piece of it: from the byte `begin` on, of `bytes` in all.
 
-    `kind` is what its serializer calls it. `body` is the piece exactly, in base64, and `text` what of it
+    `format` is what its serializer calls it. `body` is the piece exactly, in base64, and `text` what of it
     can be read.
     """
 
     name: str
-    kind: str
+    format: str
     bytes: int
     begin: int
     body: str

@@ -18,18 +18,25 @@ from memoranda.access.roles import subject_of
 from memoranda.app import Memoranda
 from memoranda.briefs.blocks.models import RunBlock
 from memoranda.integrations.agno.functions import Calls
-from memoranda.integrations.agno.window import NOTHING, check_window, fenced, replace_brief
+from memoranda.integrations.agno.window import (
+    CONVERSATIONAL,
+    NOTHING,
+    check_own_texts,
+    check_window,
+    fenced,
+    replace_brief,
+)
 from memoranda.runs.models import Run, RunStatus
 from memoranda.runs.result import LONGEST_REASON, LONGEST_SUMMARY, MOST_REFS, Refs
 from memoranda.words.errors import Conflict, Invalid, MemorandaError
 from memoranda.words.given import checked
 from memoranda.words.ref import ResourceRef
+from memoranda.words.text import clean
 
 RUN: Final = "memoranda_run_id"
 """Under which name of its metadata a run of Agno names its record."""
 VARIABLE: Final = "memoranda_brief"
 """The variable of the run's context that the brief is written into the system message by."""
-_CONVERSATIONAL: Final = {"user", "assistant", "tool"}
 
 
 class AgnoRun(NamedTuple):
@@ -60,6 +67,7 @@ class AgnoRuntime:
         self._who = who or memoranda.owner
         self._policy_name = policy_name
 
+    @checked
     async def run(
         self,
         agent: Agent,
@@ -77,10 +85,17 @@ class AgnoRuntime:
 
         `refs` are the rows that it is about; `options` go to `Agent.arun`, such as `session_id`.
         The run is completed with the agent's words as its summary and the rows that they
-        cite as its refs, and failed or cancelled as Agno says. Raises `Invalid` for an agent that takes
+        cite as its refs, and failed or cancelled as Agno says; one that somebody else ended meanwhile stays as
+        they left it. Raises `Invalid` for an agent that takes
         no instructions, and what `Runs.create` and `Briefs.for_run` do.
         """
         _check(agent)
+        if options.pop("stream", None):
+            raise Invalid(
+                "Runs are not streamed: leave stream=True out, or give the text of `briefs.for_run` to the "
+                "agent as instructions.",
+                field="stream",
+            )
         given: dict[str, Any] = {"query": query, "refs": [ref.model_dump() for ref in refs]}
         given |= {} if conversation is None else {"conversation": str(conversation)}
         run = await self._memoranda.runs.create(
@@ -101,6 +116,7 @@ class AgnoRuntime:
             output = await briefed.arun(query, stream=False, **options)
             return await self._settle(run, block, briefed, calls, output)
 
+    @checked
     async def resume(self, agent: Agent, output: RunOutput, *, again: bool = False) -> AgnoRun:
         """Go on with a run that waited, which begins its next stage: what was decided is told to the model.
 
@@ -165,20 +181,25 @@ class AgnoRuntime:
         await runs.log(who, run.id, "agno", metadata={**ids, "status": output.status.value})
         while output.status is Stood.paused:
             if said := await self._open(calls, output):
-                run = await runs.wait(who, run.id, f"Waits for {said}."[:LONGEST_REASON])
-                return AgnoRun(run, block, output)
+                with suppress(Conflict):  # somebody else has ended it
+                    await runs.wait(who, run.id, f"Waits for {said}."[:LONGEST_REASON])
+                return AgnoRun(await runs.own(who, run.id), block, output)
             output = await _go_on(briefed, output)
+        with suppress(Conflict):  # somebody else has ended it
+            await self._end(run, block, output)
+        return AgnoRun(await runs.own(who, run.id), block, output)
+
+    async def _end(self, run: Run, block: RunBlock, output: RunOutput) -> None:
+        runs, who = self._memoranda.runs, self._who
         if output.status is Stood.completed:
-            words = "" if output.content is None else str(output.content)
+            words = "" if output.content is None else clean(str(output.content))
             refs: Refs = [ref for ref in block.brief.items if f"[{ref.kind}:{ref.id}]" in words]
-            run = await runs.complete(
-                who, run.id, summary=words[:LONGEST_SUMMARY].strip() or None, refs=refs[:MOST_REFS]
-            )
+            summary = words[:LONGEST_SUMMARY].strip() or None
+            await runs.complete(who, run.id, summary=summary, refs=refs[:MOST_REFS])
         elif output.status is Stood.cancelled:
-            run = await runs.cancel(who, run.id)
+            await runs.cancel(who, run.id)
         else:
-            run = await runs.fail(who, run.id, _reason(output))
-        return AgnoRun(run, block, output)
+            await runs.fail(who, run.id, _reason(output))
 
     @asynccontextmanager
     async def _failing(self, run: Run) -> AsyncIterator[None]:
@@ -213,12 +234,14 @@ def _check(agent: Agent) -> None:
             "leave that out.",
             field="agent",
         )
-    if agent.system_message_role in _CONVERSATIONAL:
+    if agent.system_message_role in CONVERSATIONAL:
         raise Invalid(
             f"This agent's system message has the role {agent.system_message_role!r}, so that Agno "
             "keeps each one in its history: give it a role of its own, such as 'system'.",
             field="agent",
         )
+    own = (agent.description, agent.role, agent.expected_output, agent.additional_context)
+    check_own_texts(own)
     if agent.tools is not None and not isinstance(agent.tools, Sequence):
         raise Invalid(
             "This agent's tools are made by a function: list them instead.", field="agent"
@@ -228,6 +251,7 @@ def _check(agent: Agent) -> None:
 async def _briefed(agent: Agent, block: RunBlock, calls: Calls) -> Agent:
     """A copy of the agent for this run: it begins with the brief, and has the tools."""
     own = agent.instructions
+    check_own_texts([own] if isinstance(own, str) else own if isinstance(own, list) else [])
     text = block.brief.text
 
     async def instructions(run_context: RunContext, session_state: dict[str, Any]) -> list[str]:
@@ -237,6 +261,7 @@ async def _briefed(agent: Agent, block: RunBlock, calls: Calls) -> Agent:
                 own, agent=agent, session_state=session_state, run_context=run_context
             )
         rest = [said] if isinstance(said, str) else list(said or [])
+        check_own_texts(rest)
         if not agent.resolve_in_context:
             return [fenced(text), *rest]
         # Agno fills in variables: as the value of one, the brief stays as it is, to the byte.
@@ -278,5 +303,5 @@ def _run_of(output: RunOutput) -> UUID:
 
 
 def _reason(output: RunOutput) -> str:
-    said = "" if output.content is None else str(output.content).strip()
+    said = "" if output.content is None else clean(str(output.content)).strip()
     return (said or "The agent's run broke.")[:LONGEST_REASON]

@@ -135,7 +135,9 @@ class MemorandaSession:
 
         Raises `ValueError` where there is no such turn, and for a name that is blank or was used before.
         """
-        with _as_the_sdk_says():
+        if branch_name is not None and not branch_name.strip():
+            raise ValueError("Branch name cannot be empty: give one, or leave it out.")
+        with _as_the_sdk_says(f"Turn {turn_number} does not contain a user message"):
             made = await self._home.run(
                 self._branches.create(
                     self._who,
@@ -155,13 +157,13 @@ class MemorandaSession:
         """Branch off before the first turn that holds the text. Raises `ValueError`."""
         turns = await self.find_turns_by_content(search_term)
         if not turns:
-            raise ValueError("No user turns found containing the text that is searched for.")
+            raise ValueError(f"No user turns found containing {search_term[:PREVIEW]!r}.")
         return await self.create_branch_from_turn(turns[0]["turn"], branch_name)
 
     async def switch_to_branch(self, branch_id: str) -> None:
         """Go on with a branch. Raises `ValueError` where it is not there."""
         if branch_id != MAIN:
-            with _as_the_sdk_says():
+            with _as_the_sdk_says(f"Branch {branch_id!r} does not exist"):
                 await self._home.run(
                     self._branches.messages(
                         self._who, self._key, branch=branch_id, latest=0, user_id=self._user_id
@@ -174,11 +176,15 @@ class MemorandaSession:
 
         Its name can't be given again. Raises `ValueError` for `main`, and where it is not there.
         """
-        if branch_id == self._branch != MAIN and not force:
+        if not branch_id.strip():
+            raise ValueError("Branch ID cannot be empty: name the branch to delete.")
+        if branch_id == MAIN:
+            raise ValueError("Cannot delete the 'main' branch: clear the session.")
+        if branch_id == self._branch and not force:
             raise ValueError(
-                f"The session is on branch {branch_id!r}: use force=True, or switch to another first."
+                f"Cannot delete current branch {branch_id!r}: use force=True, or switch to another first."
             )
-        with _as_the_sdk_says():
+        with _as_the_sdk_says(f"Branch {branch_id!r} does not exist"):
             await self._home.run(
                 self._branches.delete(self._who, self._key, branch_id, user_id=self._user_id)
             )
@@ -230,7 +236,9 @@ class MemorandaSession:
 
     async def _outline(self, branch_id: str | None) -> list[Said]:
         found = await self._messages(branch_id, None)
-        return outline((item_of(each), each.role == "user" and not is_summary(each)) for each in found)
+        return outline(
+            (item_of(each), each.role == "user" and not is_summary(each)) for each in found
+        )
 
     async def _messages(self, branch_id: str | None, latest: int | None) -> list[StoredMessage]:
         branch = branch_id or self._branch
@@ -250,11 +258,13 @@ class MemorandaSession:
 
 
 @contextmanager
-def _as_the_sdk_says() -> Iterator[None]:
-    """Raise `ValueError` for what the SDK's own sessions raise it for."""
+def _as_the_sdk_says(missing: str) -> Iterator[None]:
+    """Raise `ValueError` for what the SDK's own sessions raise it for, in its words where something is `missing`."""
     try:
         yield
-    except (Conflict, Gone, Invalid, NotFound) as error:
+    except (Gone, NotFound) as error:
+        raise ValueError(f"{missing}. {error.message}") from error
+    except (Conflict, Invalid) as error:
         raise ValueError(error.message) from error
 
 

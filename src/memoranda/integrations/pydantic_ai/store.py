@@ -1,7 +1,7 @@
 """Pydantic AI's conversation store over histories: a record and its entries, as the framework writes them."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -12,13 +12,16 @@ from pydantic_ai.conversation_store import (
     ConversationStore,
 )
 from pydantic_ai.messages import ModelMessagesTypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from memoranda.access.models import Principal
 from memoranda.app import Memoranda
 from memoranda.conversations.histories.errors import HistoryChanged
 from memoranda.conversations.histories.models import History, HistoryEntry
-from memoranda.conversations.histories.service import Histories
+from memoranda.conversations.histories.service import LONGEST_NAME, Histories
+from memoranda.words.errors import Invalid
 from memoranda.words.given import checked
+from memoranda.words.inputs import check_storable, text_input
 
 _RECORD: Final = TypeAdapter(ConversationRecord)
 
@@ -42,8 +45,10 @@ class MemorandaConversationStore(ConversationStore):
             memoranda.storage, max_bytes=memoranda.settings.conversation_max_bytes
         )
 
+    @checked
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
         """The record of a conversation, if it is there."""
+        check_storable("conversation_id", conversation_id)
         found = await self._histories.find(self._who, conversation_id, user_id=self._user_id)
         return None if found is None else _record(found)
 
@@ -111,12 +116,13 @@ def _record(history: History) -> ConversationRecord:
 
 
 def _history(record: ConversationRecord) -> History:
+    text_input("conversation_id", record.conversation_id, limit=LONGEST_NAME)
     tips = dict.fromkeys([record.head_id, *record.branches])
     return History(
         name=record.conversation_id,
         scope=record.scope,
         revision=record.revision,
-        record=_RECORD.dump_json(record).decode(),
+        record=_written(_RECORD, record),
         tips=tuple(tip for tip in tips if tip is not None),
         updated_at=record.updated_at,
     )
@@ -124,8 +130,19 @@ def _history(record: ConversationRecord) -> History:
 
 def _kept(entry: ConversationEntry) -> HistoryEntry:
     # The framework's own adapter is one of lists.
-    said = ModelMessagesTypeAdapter.dump_json([entry.message]).decode()
+    said = _written(ModelMessagesTypeAdapter, [entry.message])
     return HistoryEntry(name=entry.id, parent=entry.parent_id, content=said)
+
+
+def _written(adapter: TypeAdapter[Any], given: Any) -> str:
+    try:
+        return adapter.dump_json(given).decode()
+    except PydanticSerializationError as error:
+        raise Invalid(
+            f"This conversation can't be written as JSON, so nothing of it was kept: {error}. Give "
+            "arguments, results and metadata that JSON knows, and whole characters.",
+            field="messages",
+        ) from error
 
 
 def _entry(kept: HistoryEntry) -> ConversationEntry:

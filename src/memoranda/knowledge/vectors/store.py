@@ -16,8 +16,9 @@ from sqlalchemy import BindParameter, Select, bindparam, func, select
 
 from memoranda.knowledge.models import COLLECTION
 from memoranda.search.embedders.port import Matrix
-from memoranda.search.vectors.matrix import Changes, Snapshot, inner, pack, rounded
+from memoranda.search.vectors.matrix import Changes, Snapshot, pack, rounded
 from memoranda.search.vectors.parts import Part, cache_of, read_anew
+from memoranda.search.vectors.product import inner
 from memoranda.storage import Transaction, id_bytes, id_of, one_of, one_of_pairs, upsert
 from memoranda.storage.tables import (
     knowledge_embeddings,
@@ -137,7 +138,7 @@ def nearest(
     rows = _fetched(tx, asked | {"most": most + SPARE}, len(query), source_ids, exact)
     found = _compared(rows, rounded_query)
     near = [Near(*place, cosine) for place, cosine in found.items()]
-    return sorted(near, key=lambda each: (-each.cosine, each.source_id, each.ordinal))[:most]
+    return sorted(near, key=lambda each: (-each.cosine, each.source_id.int, each.ordinal))[:most]
 
 
 def cosines(
@@ -147,7 +148,7 @@ def cosines(
     _check(model)
     if not places or not query.any():
         return {}
-    rows = tx.all(AT_PLACES, of_model=model, places=sorted(set(places)))
+    rows = tx.all(AT_PLACES, of_model=model, places=list(dict.fromkeys(places)))
     return _compared(rows, _as_kept(query))
 
 

@@ -36,7 +36,8 @@ class Entry(NamedTuple):
     """One memory as a file has it, nothing of it checked.
 
     `stated` says that the file means everybody where it names no user. `labels` may name a user or
-    an agent among other things. `how` is what reading it has changed.
+    an agent among other things. `as_written` says that blanks at the text's ends belong to it. `how` is what
+    reading it has changed.
     """
 
     line: int
@@ -54,6 +55,7 @@ class Entry(NamedTuple):
     labels: tuple[str, ...] = ()
     state: State = State.ACTIVE
     created_at: datetime | None = None
+    as_written: bool = False
     how: tuple[str, ...] = ()
 
 

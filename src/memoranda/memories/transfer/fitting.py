@@ -47,10 +47,11 @@ def fit(entry: Entry, text_chars: int) -> Fitted:
     text, how = clean(entry.text), list(entry.how)
     if text != entry.text:
         how.append("cleaned")
-    if text.strip() != text:
+    as_written = entry.as_written and len(text) <= text_chars
+    if not as_written and text.strip() != text:
         how.append("trimmed")
     attribute = attribute_input(entry.attribute)
-    texts: Sequence[str] = [text.strip()]
+    texts: Sequence[str] = [text if as_written else text.strip()]
     _check_secrets(entry, texts[0], text_chars)
     if len(texts[0]) > text_chars:
         texts = _split(texts[0], text_chars)
@@ -61,7 +62,7 @@ def fit(entry: Entry, text_chars: int) -> Fitted:
     title = _cut(entry.title, SHORT_TEXT, "title_cut", how)
     category = _cut(entry.category, LONGEST_CATEGORY, "category_cut", how)
     return Fitted(
-        texts=tuple(memory_text(each, text_chars) for each in texts),
+        texts=tuple(memory_text(each, text_chars, as_written=as_written) for each in texts),
         title=title,
         category=category,
         tags=_tags(entry.tags, how),

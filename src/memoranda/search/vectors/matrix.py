@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from memoranda.search.calibration import Calibration
 from memoranda.search.embedders.port import Matrix
 from memoranda.search.vectors.letters import WORDS, Letters, may_hold, unpacked
+from memoranda.search.vectors.product import inner
 
 DIGITS: Final = 6
 """Scores are rounded to this many decimals before they are compared."""
@@ -92,7 +93,8 @@ class Snapshot(NamedTuple):
         if not len(self.rows) or not query.any() or most < 1:
             return []
         cosines = self._cosines(query)
-        places = _largest(cosines, np.flatnonzero(cosines >= _floor(curve, at_least)), most)
+        near = np.flatnonzero(cosines >= _floor(curve, at_least))
+        places = near[_largest(cosines[near], most)]
         scores = np.round(curve.scores(cosines[places]), DIGITS)
         hits = [
             Hit(_id_of(self.item_ids[place]), _id_of(self.text_ids[place]), score)
@@ -113,7 +115,7 @@ class Snapshot(NamedTuple):
         cosines = self._cosines(query)
         if items is not None:
             cosines[~_among(self.item_ids, items)] = -np.inf
-        places = _largest(cosines, np.flatnonzero(cosines > -np.inf), most)
+        places = _largest(cosines, most)
         hits = [
             Hit(_id_of(self.item_ids[place]), _id_of(self.text_ids[place]), score)
             for place, score in zip(places.tolist(), rounded(cosines[places]), strict=True)
@@ -143,27 +145,16 @@ class Snapshot(NamedTuple):
         return cosines
 
 
-def inner(rows: Matrix, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the raw cosines of rows of length 1."""
-    # Row by row, which waits for no other thread, as a product of the whole matrix may; and where
-    # it is large, that takes two to three times as long.
-    found: NDArray[np.float32] = np.vecdot(rows, query)
-    return found
-
-
 def rounded(cosines: NDArray[np.float32]) -> list[float]:
     """Return them as they are compared, the same on every machine: half precision may be a little beyond 1."""
     found: list[float] = np.round(np.clip(cosines.astype(np.float64), -1, 1), DIGITS).tolist()
     return found
 
 
-def _largest(cosines: NDArray[np.float32], places: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """The places of the largest, and of all that rounding may make equal to the last of them."""
-    if len(places) <= most:
-        return places
-    last = np.partition(cosines[places], -most)[-most]
-    found: NDArray[np.intp] = places[cosines[places] >= last - _TIE]
-    return found
+def _largest(cosines: NDArray[np.float32], most: int) -> NDArray[np.intp]:
+    """The places of the largest, and of all that rounding may make equal to the last of them; none of what is gone."""
+    last = np.partition(cosines, -most)[-most] if len(cosines) > most else -np.inf
+    return np.flatnonzero(cosines >= last - _TIE if last > -np.inf else cosines > -np.inf)
 
 
 class VectorMatrix:

@@ -71,6 +71,10 @@ async def list_chats(
     *,
     user: User = None,
     agent: Agent = None,
+    workflow: Annotated[
+        str | None,
+        typer.Option("--workflow", metavar="ID", help="The one that stands for this, your own id."),
+    ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Answer:
@@ -79,6 +83,7 @@ async def list_chats(
         at.who,
         user_id=await at.user_id(user),
         agent_id=await at.agent_id(agent),
+        workflow_id=workflow,
         limit=limit,
         cursor=cursor,
     )

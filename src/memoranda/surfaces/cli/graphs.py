@@ -239,8 +239,8 @@ def purged(done: "RowsPurged") -> Answer:
 def _drawn(shown: "ShownCheckpoint") -> "Iterable[Any]":
     head = shown.model_dump(exclude={"parts", "next_after"})
     yield card(head)
-    rows = [(each.name, each.kind, each.bytes, _cut(each.text)) for each in shown.parts]
-    yield from listed(("~part", "kind", "#bytes", "~text"), rows, empty="Nothing follows.")
+    rows = [(each.name, each.format, each.bytes, _cut(each.text)) for each in shown.parts]
+    yield from listed(("~part", "format", "#bytes", "~text"), rows, empty="Nothing follows.")
     if shown.next_after is not None:
         yield Text(f"There is more: add --after {shown.next_after}")
 

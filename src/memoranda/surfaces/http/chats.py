@@ -108,18 +108,27 @@ async def create_chat(body: ChatToOpen, who: Caller, product: Product) -> Chat:
 
 
 @routes.get("")
+@raises(OverLimit)
 async def list_chats(
     who: Caller,
     product: Product,
     *,
     user_id: UUID | None = None,
     agent_id: UUID | None = None,
+    workflow_id: Annotated[
+        str | None, Query(description="The one that stands for this workflow of yours.")
+    ] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
 ) -> Page[Chat]:
     """List chats, the newest first."""
     return await product.chats.page(
-        who, user_id=user_id, agent_id=agent_id, limit=limit, cursor=cursor
+        who,
+        user_id=user_id,
+        agent_id=agent_id,
+        workflow_id=workflow_id,
+        limit=limit,
+        cursor=cursor,
     )
 
 

@@ -4,6 +4,7 @@ import logging
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, ClassVar, Final, TypeVar
+from urllib.parse import unquote
 
 from fastapi import Request, params
 from fastapi.exceptions import RequestValidationError
@@ -50,6 +51,7 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 logger: Final = logging.getLogger(__name__)
+SLASH: Final = b"%2f"
 
 
 def raises(*errors: type[MemorandaError]) -> Callable[[Endpoint], Endpoint]:
@@ -104,7 +106,13 @@ class Operation(APIRoute):
         """Whether the route answers there. What is an address of its own is never taken for an id."""
         if self.param_convertors and scope["path"] in scope["app"].state.addresses:
             return Match.NONE, {}
-        return super().matches(scope)
+        raw: bytes = scope.get("raw_path") or b""
+        if SLASH not in raw.lower():
+            return super().matches(scope)
+        # A slash that is spelled out is part of an id, and parts no steps.
+        match, found = super().matches({**scope, "path": raw.decode("latin-1")})
+        ids = {name: unquote(value) for name, value in found.get("path_params", {}).items()}
+        return match, {**found, "path_params": ids} if ids else found
 
     def get_route_handler(self) -> Handler:
         """The route's function with all that stands before and after it."""

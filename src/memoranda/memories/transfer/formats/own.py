@@ -167,6 +167,7 @@ def read(line: int, written: str) -> Entry | Unread | Passed:
         stated=True,
         state=_state(found) if is_memory else State.PROPOSED,
         created_at=found.created_at or _recorded(found),
+        as_written=True,
     )
 
 
