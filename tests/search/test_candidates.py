@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memoranda.search.candidates import Candidates
 from memoranda.search.document import IndexedDocument, Passage, index_document
 from memoranda.search.lexical import Corpus, judge, rank
-from memoranda.search.terms import read_query
+from memoranda.search.terms import Query, read_query
 from tests.search.candidates_of import candidates_of, rows_of
 from tests.search.test_lexical import totals
 
@@ -117,5 +117,6 @@ def test_the_passages_of_a_named_speaker_are_among_the_few() -> None:
     counts, corpus = totals(indexed)
     ids = [UUID(int=number + 1) for number in range(9)]
     candidates = candidates_of(zip(ids, indexed, strict=True))
-    [best] = rank(read_query("heron Ada"), candidates, counts, corpus, limit=1, blocks=3)
+    asked = Query(terms={"heron": 1}, names=("@ada",))
+    [best] = rank(asked, candidates, counts, corpus, limit=1, blocks=3)
     assert (best.document_id, best.ordinal) == (ids[6], 40)

@@ -12,7 +12,6 @@ from memoranda.search.plan import LIMITS, Limits
 from memoranda.search.postings import BLOCK_BITS, Numbers
 from memoranda.search.rows import Ids, TermRows, ids_of, numbered, unpack_all
 
-
 _BLOCK_BITS: Final = 32
 """A block's number has fewer."""
 

@@ -85,10 +85,9 @@ class AdvancedSQLiteSession(SQLiteSession):
         return self.branch_id
 
 
-agents.SQLiteSession = SQLiteSession  # type: ignore[misc, assignment]  # what tests import
-agents.memory.SQLiteSession = SQLiteSession  # type: ignore[misc, assignment]  # likewise
-sqlite_session.SQLiteSession = SQLiteSession  # type: ignore[misc, assignment]  # likewise
-extensions.AdvancedSQLiteSession = AdvancedSQLiteSession  # type: ignore[misc, assignment]  # likewise
+for _module in (agents, agents.memory, sqlite_session):
+    vars(_module)["SQLiteSession"] = SQLiteSession  # where tests import it from
+vars(extensions)["AdvancedSQLiteSession"] = AdvancedSQLiteSession
 
 
 WITHIN: Final = {

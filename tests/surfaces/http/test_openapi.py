@@ -86,9 +86,10 @@ def test_a_page_is_named_after_what_it_holds(described: dict[str, Any]) -> None:
     held = {"Activity", "Agent", "Conversation", "Key", "Memory", "Organization", "Proposal"}
     tools = ("Approval", "ToolCall", "ToolPolicy", "ToolSpace", "Definition", "FileProposal")
     later = ("ArchivedMessage", "Chat", "ChatRun", "Compaction", "Message", "Note", "Waiting")
-    assert pages == {
-        f"{name}Page" for name in (*held, *tools, *later, "Run", "RunLog", "Source", "User")
-    }
+    graphs = ("CheckpointSummary", "GraphNamespace", "GraphThread", "ItemSummary")
+    kept = ("Event", "KeptBranch", "KeptEntry", "KeptHistory", "KeptSession", "KeptState")
+    others = (*graphs, *kept, "Run", "RunLog", "Source", "User")
+    assert pages == {f"{name}Page" for name in (*held, *tools, *later, *others)}
 
 
 def test_the_names_that_callers_build_on_are_there(operations: Operations) -> None:
