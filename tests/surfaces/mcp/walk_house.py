@@ -283,7 +283,9 @@ async def _tell(memoranda: Memoranda, house: House, alone: Caller | None) -> Non
             run = await memoranda.runs.create(owner, input=house.text(f"run{user}"), **of)
             house.others[f"run {user}"] = run.id
         if alone is None or takes_part(alone, user):
-            talk = await memoranda.conversations.create(owner, workflow_id=f"{FLOW} of {user}", **of)
+            talk = await memoranda.conversations.create(
+                owner, workflow_id=f"{FLOW} of {user}", **of
+            )
             said = Message(role="user", content=house.text(f"said{user}"))
             await memoranda.conversations.append(owner, talk.id, [said])
             house.others[f"conversation {user}"] = talk.id
