@@ -95,6 +95,36 @@ def test_the_best_passages_are_found_among_few_blocks_with_the_scores_of_all(blo
     assert few[:2] == every[:2]
 
 
+def where_a_word_stands(best: Sequence[str], at: int) -> list[tuple[UUID, int]]:
+    """What few blocks answer about a word that every passage holds, where `best` stands so far into the last document."""
+    usual = Passage("in that year the harbor had visitors and weather from the sea")
+    texts = [[usual] * 40 for _ in range(12)]
+    texts[11][at : at + len(best)] = [Passage(text) for text in best]
+    indexed = [index_document(each) for each in texts]
+    counts, corpus = totals(indexed)
+    ids = [UUID(int=number + 1) for number in range(12)]
+    candidates = candidates_of(zip(ids, indexed, strict=True))
+    asked = read_query("harbor"), candidates, counts, corpus
+    few, every = rank(*asked, limit=1, blocks=4), rank(*asked, limit=1)
+    assert few == every
+    return [(hit.document_id, hit.ordinal) for hit in few]
+
+
+@pytest.mark.parametrize("at", [0, 17, 38])
+@pytest.mark.parametrize(
+    ("best", "place"),
+    [
+        (["Harbor harbor: the harbor of the harbor."], 0),
+        (["The harbor."], 0),
+        (["its harbor, the harbor that was a harbor long ago in that year"] * 2, 1),
+    ],
+)
+def test_a_word_that_every_passage_holds_finds_where_it_is_said_most(
+    best: list[str], place: int, at: int
+) -> None:
+    assert where_a_word_stands(best, at) == [(UUID(int=12), at + place)]
+
+
 def test_a_passage_asked_for_is_scored_whatever_its_block_holds() -> None:
     candidates, counts, corpus, ids = long_documents()
     asked = read_query("blue heron"), candidates, counts, corpus

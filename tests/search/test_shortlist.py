@@ -72,6 +72,13 @@ def test_a_rare_word_promises_more_than_a_common_one_however_often_that_is_said(
     assert in_turn(postings, of(common=500, rare=1)) == [TWO, ONE]
 
 
+def test_the_document_that_says_a_word_most_comes_before_the_first_by_id() -> None:
+    postings = {number.to_bytes(16): {"harbor": at(5)} for number in range(1, 9)}
+    postings[(9).to_bytes(16)] = {"harbor": pack_postings({5: 4})}
+    postings[(10).to_bytes(16)] = {"harbor": at(4, 5)}
+    assert in_turn(postings, of(harbor=11))[:3] == [(9).to_bytes(16), (10).to_bytes(16), ONE]
+
+
 def test_equal_promises_go_by_id() -> None:
     postings = {THREE: {"a": at(1)}, ONE: {"a": at(9)}, TWO: {"a": at(5)}}
     assert in_turn(postings, of(a=3)) == [ONE, TWO, THREE]

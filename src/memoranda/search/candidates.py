@@ -58,6 +58,13 @@ class Candidates:
         lengths[real] = numbers_at(self._packed, at, widths)
         return real.ravel(), lengths.ravel()
 
+    def lengths_of(self, cells: Numbers) -> Numbers:
+        """The length of the passage in each of these cells, all of which hold one."""
+        owners = np.searchsorted(self.starts, cells, side="right") - 1
+        widths = self._widths[owners]
+        at = self._begins[owners] + (cells - self.starts[owners]) * widths
+        return numbers_at(self._packed, at, widths)
+
     def speaker(self, names: Sequence[str]) -> Numbers | None:
         """The cells of the one speaker that is named; None where it is none or more than one.
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from memoranda.search.candidates import BLOCK, Candidates, Place, Said
 from memoranda.search.postings import BLOCK_BITS, Numbers
-from memoranda.search.weights import Weights
+from memoranda.search.weights import Weights, weighed
 
 Blocks = NDArray[np.bool_]
 """Of each block of the candidates' cells, whether it is meant."""
@@ -76,33 +76,52 @@ class Field:
 def likeliest(
     candidates: Candidates,
     worth: Mapping[str, float],
+    average: float,
     most: int,
+    *,
     weights: Weights,
     speaker: Numbers | None,
 ) -> Blocks:
-    """Which `most` blocks hold most of these terms, by what each is worth, with a block beside them.
+    """Which `most` blocks promise most, by what each of these terms is worth, with a block beside them.
 
-    Of equal ones the first are taken, and none that holds nothing.
+    A block promises what its best passage holds of each term, and what it holds together with the fuller block
+    beside it. `average` is the tokens of a passage. Of equal ones the first are taken, and none that holds nothing.
     """
-    own = np.zeros(candidates.cells >> BLOCK_BITS)
+    count = candidates.cells >> BLOCK_BITS
+    own, before, behind = np.zeros(count), np.zeros(count), np.zeros(count)
     for term in sorted(worth):  # one order of adding, so that sums agree to the last bit
-        if term in candidates.said:
-            own[blocks_of(candidates.said[term].cells)] += worth[term]
-    pairs = own[1:] + own[:-1]
-    promise = weights.passage * own
-    promise[1:-1] += weights.window * np.maximum(pairs[1:], pairs[:-1])
+        said = candidates.said.get(term)
+        if said is None:
+            continue
+        times = said.times.astype(np.float64)
+        alone = weighed(worth[term], times, candidates.lengths_of(said.cells) / average, weights)
+        blocks, firsts = _runs(said.cells >> BLOCK_BITS)
+        own[blocks] += np.maximum.reduceat(alone, firsts)
+        held = np.zeros(count)
+        held[blocks] = np.add.reduceat(times, firsts)
+        # Half of what is beside it: a window reaches over half of both blocks.
+        before[1:] += weighed(worth[term], held[1:] + held[:-1] / 2, 1.0, weights)
+        behind[:-1] += weighed(worth[term], held[:-1] + held[1:] / 2, 1.0, weights)
+    windows = np.maximum(before, behind)
+    promise = weights.passage * own / (float(own.max()) or 1.0)
+    promise += weights.window * windows / (float(windows.max()) or 1.0)
     if speaker is not None:
         theirs = blocks_of(speaker)
-        promise[theirs] += weights.speaker * float(promise.max()) * (promise[theirs] > 0)
+        promise[theirs] += weights.speaker * (promise[theirs] > 0)
     promise[(candidates.starts >> BLOCK_BITS) - 1] = 0  # the empty blocks
     promise[-1] = 0
-    return _largest(promise, most)
+    return _largest(promise.round(6), most)
 
 
 def blocks_of(cells: Numbers) -> Numbers:
     """The blocks of these cells, each once; those of one block stand together."""
-    blocks = cells >> BLOCK_BITS
-    return blocks[np.flatnonzero(np.diff(blocks, prepend=-1))]
+    return _runs(cells >> BLOCK_BITS)[0]
+
+
+def _runs(blocks: Numbers) -> tuple[Numbers, Numbers]:
+    """Each of these blocks once, and where it begins; those that are the same stand together."""
+    firsts = np.flatnonzero(np.diff(blocks, prepend=-1))
+    return blocks[firsts], firsts
 
 
 def with_places(wanted: Blocks, candidates: Candidates, places: Collection[Place]) -> Blocks:

@@ -13,9 +13,7 @@ from memoranda.search.document import TermCount
 from memoranda.search.field import Field, likeliest, with_places
 from memoranda.search.postings import Numbers
 from memoranda.search.terms import Query
-from memoranda.search.weights import REACH, WEIGHTS, Weights
-
-Scores = NDArray[np.float64]
+from memoranda.search.weights import REACH, WEIGHTS, Scores, Weights, weighed
 
 DIGITS = 6
 """Scores are rounded to this many decimals before they are compared."""
@@ -70,7 +68,7 @@ def rank(
     A passage scores by its own words and by those of its window, which never leaves its
     document. The best possible answer, all words of the query close together, scores about 1.
     Nothing but the arguments moves a score. With `blocks`, only so many blocks of passages are
-    scored, those that hold most of the query.
+    scored, those that promise most.
     """
     if limit <= 0:
         return []
@@ -90,8 +88,7 @@ def judge(
 ) -> "Judged | None":
     """Score the passages of the candidates by words; None where no window holds any of them.
 
-    With `blocks`, so many blocks of passages, those that hold most of the query, and `also` those of
-    these passages.
+    With `blocks`, so many blocks of passages, those that promise most, and `also` those of these passages.
     """
     if corpus.tokens <= 0:
         return None
@@ -101,7 +98,8 @@ def judge(
     wanted = None
     if blocks is not None and blocks * BLOCK < candidates.cells:
         worth = {term: _worth(query, term, counts, corpus) for term in query.terms}
-        wanted = likeliest(candidates, worth, blocks, weights, speaker)
+        average = corpus.tokens / corpus.passages
+        wanted = likeliest(candidates, worth, average, blocks, weights=weights, speaker=speaker)
         wanted = with_places(wanted, candidates, also)
     field = Field(candidates, wanted)
     own, windows = _bm25(query, field, counts, corpus, weights)
@@ -177,20 +175,11 @@ def _bm25(
         said = query.terms[term] * (weights.saturation + 1)
         frequency = times.astype(np.float64)
         idf = _idf(counts[term].passages, corpus.passages)
-        own[cells] += _weighed(said * idf, frequency, field.lengths[cells] / average, weights)
+        own[cells] += weighed(said * idf, frequency, field.lengths[cells] / average, weights)
         cells, frequency = _widen(cells, frequency, len(own), weights)
         idf = _idf(counts[term].windows, corpus.passages)
-        windows[cells] += _weighed(said * idf, frequency, around[cells] / wide_average, weights)
+        windows[cells] += weighed(said * idf, frequency, around[cells] / wide_average, weights)
     return own, windows
-
-
-def _weighed(most: float, frequency: Scores, length: Scores, weights: Weights) -> Scores:
-    """What a term adds: more the more often it is there, at most `most`, and less where it is long.
-
-    `length` is relative to the average.
-    """
-    norm = weights.saturation * (1 - weights.length + weights.length * length)
-    return most * frequency / (frequency + norm)
 
 
 def _idf(holding: int, passages: int) -> float:

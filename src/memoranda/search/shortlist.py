@@ -11,6 +11,7 @@ from memoranda.search.document import TermCount
 from memoranda.search.plan import LIMITS, Limits
 from memoranda.search.postings import BLOCK_BITS, Numbers
 from memoranda.search.rows import Ids, TermRows, ids_of, numbered, unpack_all
+from memoranda.search.weights import WEIGHTS, weighed
 
 _BLOCK_BITS: Final = 32
 """A block's number has fewer."""
@@ -26,7 +27,7 @@ def shortlist(
 
     `held` has the rows of the terms that were fetched in full; `passages` is how many the searcher
     has in all. A document promises what its best two neighboring blocks
-    hold of the terms, rare ones counting more. Where there are too many passages, whole documents
+    hold of the terms: rare ones count more, and so does what is said often. Where there are too many passages, whole documents
     are taken until `limits.passages` are reached, those that promise most first, then by id.
     """
     if not held:
@@ -60,14 +61,16 @@ def _blocks(
     # Ordinals of a row ascend, and no block is of two rows: what is the same stands together.
     block = unpacked.ordinals >> BLOCK_BITS
     first = np.flatnonzero(np.diff(of_row, prepend=-1) | np.diff(block, prepend=-1))
+    times = np.add.reduceat(unpacked.times, first).astype(np.float64)
     of_row, block = of_row[first], block[first]
     weight = np.repeat(weights, [len(each.sizes) for each in rows])[of_row]
+    weight *= weighed(1.0, times, 1.0, WEIGHTS)
     # Of a million passages' blocks hardly any hold a rare word: only those that do are looked at.
     keys, place = np.unique(owners[of_row] << _BLOCK_BITS | block, return_inverse=True)
-    weighed = np.bincount(place, weight)
-    pairs = weighed.copy()
+    promised = np.bincount(place, weight)
+    pairs = promised.copy()
     beside = np.flatnonzero(np.diff(keys) == 1)
-    pairs[beside + 1] += weighed[beside]  # each block with the one before it
+    pairs[beside + 1] += promised[beside]  # each block with the one before it
     firsts = np.searchsorted(keys, np.arange(documents) << _BLOCK_BITS)
     lasts = np.append(firsts[1:], len(keys)) - 1
     last = keys[lasts] & ((1 << _BLOCK_BITS) - 1)

@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+Scores = NDArray[np.float64]
+
 REACH: Final = 2
 """How many neighbors a window takes on each side. Term counts in the index depend on it."""
 
@@ -27,6 +32,15 @@ class Weights:
 
 
 WEIGHTS: Final = Weights()
+
+
+def weighed(most: float, frequency: Scores, length: Scores | float, weights: Weights) -> Scores:
+    """What a term adds: more the more often it is there, at most `most`, and less where it is long.
+
+    `length` is relative to the average.
+    """
+    norm = weights.saturation * (1 - weights.length + weights.length * length)
+    return most * frequency / (frequency + norm)
 
 
 @dataclass(frozen=True, slots=True)
