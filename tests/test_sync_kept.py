@@ -44,7 +44,7 @@ def test_a_script_sees_all_of_it_and_forgets_it(tmp_path: Path) -> None:
         assert kept.session(session.id).state == {"said": "word says"}
         assert len(kept.events(session.id).items) == 1
         [branch] = kept.branches().items
-        assert len(list(kept.export())) == 1 + 1 + 1 + 4 + 1 + 3 + 1 + 1 + 2 + 1 + 2
+        assert len(list(kept.export())) == 1 + 1 + 1 + 4 + 1 + 3 + 1 + 1 + 2 + 1 + 2 + 1
         done = [
             graphs.purge_items(item.namespace[0], **whose),
             graphs.purge_thread(thread.thread_id, **whose),

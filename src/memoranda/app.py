@@ -35,7 +35,7 @@ from memoranda.jobs.bell import Bell
 from memoranda.jobs.nightly import Step
 from memoranda.jobs.shift import Kinds, make_worker
 from memoranda.jobs.worker import Worker, at_work
-from memoranda.kept.service import Kept, kept_of
+from memoranda.kept.service import Kept, counts_of_user, kept_of, things
 from memoranda.knowledge.embedding.service import DocumentEmbedding
 from memoranda.knowledge.models import COLLECTION as KNOWN
 from memoranda.knowledge.service import Knowledge
@@ -43,7 +43,7 @@ from memoranda.memories.announce import nobody
 from memoranda.memories.embedding.service import Embedding
 from memoranda.memories.limits import COLLECTION, MemoryLimits
 from memoranda.memories.proposals.service import Proposals
-from memoranda.memories.removal.models import Elsewhere
+from memoranda.memories.removal.models import AlsoErased, Elsewhere
 from memoranda.memories.removal.service import Removal
 from memoranda.memories.service import Memories
 from memoranda.memories.transfer.service import Transfer
@@ -336,12 +336,14 @@ def _clear_memories(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
     told.clear(tx, memory_ids)
 
 
-def _clear_user(tx: Transaction, user_id: UUID) -> None:
-    clear_user(tx, user_id)
+def _clear_user(tx: Transaction, user_id: UUID) -> AlsoErased:
+    kept = things(counts_of_user(tx, user_id))
+    also = clear_user(tx, user_id)._replace(kept=kept)
     forgetting.clear_user(tx, user_id)
     blocks.clear_user(tx, user_id)
     told.clear_user(tx, user_id)
     dossiers.remove_section(tx, user_id)
+    return also
 
 
 def _declared(settings: Settings) -> HostState | None:

@@ -24,6 +24,7 @@ from memoranda.conversations.writing import purge_user
 from memoranda.graphs.holders.store import remove_user as clear_graphs
 from memoranda.memories.candidate import Author
 from memoranda.memories.removal.clearing import store as clearing
+from memoranda.memories.removal.models import AlsoErased
 from memoranda.memories.ways import Ways
 from memoranda.settings import Settings
 from memoranda.storage import Storage, Transaction
@@ -85,13 +86,14 @@ def _limits(settings: Settings) -> ConversationLimits:
     )
 
 
-def clear_user(tx: Transaction, user_id: UUID) -> None:
+def clear_user(tx: Transaction, user_id: UUID) -> AlsoErased:
     """Delete all that was said with a user, also what frameworks and graphs keep of it in a form of their own."""
-    forget_user(tx, user_id)  # first, since a chat is held before conversations are
-    purge_user(tx, user_id)
+    chats = forget_user(tx, user_id)  # first, since a chat is held before conversations are
+    conversations = len(purge_user(tx, user_id))
     histories.clear_user(tx, user_id)
     sessions.clear_user(tx, user_id)
     clear_graphs(tx, user_id)
+    return AlsoErased(chats, conversations)
 
 
 def _spaces(ways: Ways) -> Spaces:

@@ -146,9 +146,17 @@ def asked(hint: Any, *, named: bool = False) -> Any:
     if get_origin(hint) not in {Union, UnionType}:
         return hint
     left = [each for each in get_args(hint) if each not in {Omitted, ContextPolicy}]
+    if any(map(is_value, left)):  # plain JSON will do in the place of a value
+        left = [each for each in left if get_origin(each) is not Mapping]
     if set(get_args(Id)) <= set(left):
         left.remove(UUID if named else str)
     return Union[tuple(map(asked, left))]  # noqa: UP007 - made of a list
+
+
+def is_value(hint: Any) -> bool:
+    """Whether it is a value of ours, or one of several."""
+    kinds = get_args(get_args(hint)[0]) if get_origin(hint) is Annotated else (hint,)
+    return any(isinstance(each, type) and issubclass(each, BaseModel) for each in kinds)
 
 
 def functions() -> dict[str, Callable[..., Call[Any]]]:

@@ -69,7 +69,11 @@ async def error_of(url: str, ask: str, *, awaits: bool, timeout_s: float = 30) -
 async def awaited(url: str, ask: str, timeout_s: float) -> None:
     async with AsyncClient(url, "k", retries=ONCE, timeout_s=timeout_s) as client:
         client.events.asking._sleep = reopened
-        verbs: Any = {"events": client.events.follow, "lines": client.memories.export}
+        verbs: Any = {
+            "events": client.events.follow,
+            "lines": client.memories.export,
+            "each": client.memories.list.each,
+        }
         if ask == "value":
             await client.memories.stats()
         else:
@@ -79,7 +83,11 @@ async def awaited(url: str, ask: str, timeout_s: float) -> None:
 def blocked(url: str, ask: str, timeout_s: float) -> None:
     with Client(url, "k", retries=ONCE, timeout_s=timeout_s) as client:
         client.events.asking._sleep = reopened
-        verbs: Any = {"events": client.events.follow, "lines": client.memories.export}
+        verbs: Any = {
+            "events": client.events.follow,
+            "lines": client.memories.export,
+            "each": client.memories.list.each,
+        }
         client.memories.stats() if ask == "value" else list(verbs[ask]())
 
 
@@ -166,6 +174,10 @@ async def test_where_nobody_listens_nothing_was_done(awaits: bool) -> None:
         ("value", "application/json", 200, b"[" * 200_000),
         ("value", "application/json", 200, b"\xff"),
         ("lines", "application/jsonl", 200, b"\xff\xfe\n"),
+        ("lines", "application/jsonl", 200, b'{"a":1}\n{"b"'),
+        ("lines", "application/jsonl", 200, b'{"a":1}\n{"b":2}'),
+        ("lines", "application/jsonl", 200, b'{"a":1}\n{"b"\n'),
+        ("each", "application/json", 200, b'{"items":[],"next_cursor":"same"}'),
         ("events", EVENTS, 200, b"data: \xff\n\n"),
         ("events", EVENTS, 200, b"id: 1\nevent: x\ndata: {}\n\n"),
         ("events", "application/json", 200, b"{}"),

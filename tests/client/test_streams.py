@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.client.errors import UnexpectedAnswer
-from memoranda.client.streams import Lines, Message, Messages, told
+from memoranda.client.streams import Lines, Message, Messages, told, whole_line
 from memoranda.runs.events.models import Event, Mark, Reset
 
 STREAM = (
     'retry: 500\nid: 1\n\n: still here\n\nid: 2\nevent: memory.updated\ndata: {"a":\ndata: 1}\n\r\n'
-    "event: reset\ndata:x\n\nid: 3\n\nevent: nothing\n\ndata: torn"
+    "event: reset\ndata:x\n\nid: 3\n\nevent: nothing\n\ndata: torn\n"
 )
 MESSAGES = [
     Message("1", "message", None),
@@ -30,7 +30,9 @@ def parts_of(whole: bytes, cuts: list[int]) -> list[bytes]:
 
 def lines_of(parts: list[bytes]) -> list[str]:
     lines = Lines()
-    return [line for part in parts for line in lines.feed(part)] + list(lines.end())
+    found = [line for part in parts for line in lines.feed(part)]
+    lines.check_ended()
+    return found
 
 
 @given(
@@ -40,6 +42,23 @@ def lines_of(parts: list[bytes]) -> list[str]:
 def test_lines_come_out_as_they_went_in(lines: list[str], cuts: list[int]) -> None:
     whole = "".join(f"{line}\n" for line in lines).encode()
     assert lines_of(parts_of(whole, cuts)) == lines
+
+
+@given(st.integers(0, 10_000))
+def test_what_ends_amid_a_line_is_not_whole(cut: int) -> None:
+    whole = b'{"a":1}\n{"b":2}\n'
+    part = whole[: cut % len(whole)]
+    if part in {b"", whole[:8]}:
+        return
+    with pytest.raises(UnexpectedAnswer, match="amid a line"):
+        lines_of([part])
+
+
+@pytest.mark.parametrize("line", ["{", "}", "null", '[{"a":1}]', '{"a":1', "<html>", " "])
+def test_a_line_that_is_no_object_is_none_of_an_answer(line: str) -> None:
+    with pytest.raises(UnexpectedAnswer, match="none of this API"):
+        whole_line(line)
+    assert whole_line('{"a":1}') == '{"a":1}'
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=8))

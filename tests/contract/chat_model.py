@@ -1,12 +1,13 @@
 """A plain model of a chat: which messages there are, where it is, and what each agent was told on the way there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import select
 
+from memoranda.conversations.chats.keys import answer_of
 from memoranda.conversations.chats.models import ChatMessage
 from memoranda.conversations.models import Message
 from memoranda.conversations.wire.capabilities import CAPABILITIES
@@ -70,9 +71,16 @@ class Notes:
         self.all = [note for note in self.all if note.key != key or note.run is not None]
         self.all.append(Note(key, line))
 
-    def claim(self, run: UUID, shown: Sequence[UUID | None]) -> list[str]:
-        """What a run is told: what waits, what it claimed before, and what only a run that is not shown was told."""
+    def claim(
+        self, run: UUID, shown: Sequence[UUID | None], messages: Collection[UUID]
+    ) -> list[str]:
+        """What a run is told: what waits, what it claimed before, and what only a run that is not shown was told.
+
+        Of ratings only those of the messages that are shown.
+        """
         for place, note in enumerate(self.all):
+            if answer_of(note.key) not in {None, *messages}:
+                continue
             newer = any(later.key == note.key for later in self.all[place + 1 :])
             if note.run is None or (note.told and note.run not in shown and not newer):
                 note.run, note.told = run, False
@@ -126,6 +134,10 @@ class ChatModel:
     def runs(self) -> list[UUID | None]:
         """The runs whose answers are shown."""
         return [node.run_id for node in self.shown if node.run_id]
+
+    def claim(self, run: UUID) -> list[str]:
+        """What a run that answers what is shown is told."""
+        return self.notes.claim(run, self.runs, [node.id for node in self.shown])
 
     def untold(self, agent_id: UUID) -> list[Node]:
         """What the agent was not told yet: all behind the last answer of which something was saved for it."""

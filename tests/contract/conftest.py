@@ -85,6 +85,6 @@ def scanner(request: pytest.FixtureRequest, database_url: str) -> Scanner:
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a database with nothing in it."""
     if request.param == "sqlite":
-        return sqlite_url(tmp_path / "new" / "folder" / "memoranda.db")
+        return sqlite_url(tmp_path / "memoranda.db")
     server: Postgres = request.getfixturevalue("postgres")
     return server.new_database()

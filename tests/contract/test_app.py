@@ -81,7 +81,7 @@ async def test_a_database_without_a_schema_is_opened_only_with_migration(
     tmp_path_factory: pytest.TempPathFactory, postgres: Postgres
 ) -> None:
     for url in (
-        str(tmp_path_factory.mktemp("empty") / "new" / "memoranda.db"),
+        str(tmp_path_factory.mktemp("empty") / "memoranda.db"),
         postgres.new_database(),
     ):
         with pytest.raises((SchemaMismatch, Unavailable)):

@@ -314,3 +314,20 @@ async def test_listeners_hear_of_conversations_that_an_answer_or_a_move_changed(
         ("saved", 3),
         ("moved", 0),
     ]
+
+
+async def test_turns_may_be_plain_json_and_what_is_wrong_in_one_is_named(desk: Desk) -> None:
+    run = (await desk.ask("q0")).run
+    turn = desk.turn(await desk.begin(run), "a0").model_dump(mode="json")
+    lacking = {name: value for name, value in turn.items() if name != "fence"}
+    strange = {**turn, "messages": [*turn["messages"], {"role": "user"}]}
+    for given, place in (
+        (lacking, "turns.0.fence"),
+        ({**turn, "fenc": 1}, "turns.0.fenc"),
+        (strange, f"turns.0.messages.{len(turn['messages'])}.content"),
+    ):
+        with pytest.raises(Invalid, match=r"no such field|missing") as refused:
+            await desk.chats.answer(desk.who, run.id, "a0", [given])
+        assert refused.value.details["field"] == place
+    await desk.chats.answer(desk.who, run.id, "a0", [turn])
+    assert await desk.known() == ["q0", "a0"]

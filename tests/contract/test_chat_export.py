@@ -189,3 +189,29 @@ async def test_nobody_else_writes_it_down(shared_storage: Storage, acme: Tenant)
         await anext(room.chats.export(acme.owner, NOWHERE))
     for who in (acme.reader, acme.member(acme.anna), acme.key_of(acme.scout, acme.anna)):
         assert len([line async for line in room.chats.export(who, room.chat.id)]) == 6
+
+
+async def test_what_becomes_of_runs_ratings_and_notes_meanwhile_is_not_in_it_either(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MESSAGES_AT_ONCE", 1)
+    first = await desk.exchange("q0", "a0")
+    assert first.answer is not None
+    feedback = desk.chats.feedback
+    await feedback.give(desk.who, desk.id, first.answer.id, Rating.UP)
+    await desk.chats.notes.add(desk.who, desk.id, "form", "Saved.")
+    sent = await desk.ask("q1")
+    before = await exported(desk)
+    lines = []
+    async for line in desk.chats.export(desk.who, desk.id):
+        lines.append(json.loads(line))
+        if len(lines) == 2:
+            second = await desk.reply(sent.run, "a1")
+            assert second.answer is not None
+            for rated in (first.answer.id, second.answer.id):
+                await feedback.give(desk.who, desk.id, rated, Rating.DOWN)
+            await desk.chats.notes.add(desk.who, desk.id, "form", "Saved again.")
+    assert lines == before
+    there = {each["id"] for each in of_kind(lines, "message")}
+    answers = {each["answer_id"] for each in of_kind(lines, "run")} - {None}
+    assert answers | {each["message_id"] for each in of_kind(lines, "feedback")} <= there

@@ -167,9 +167,15 @@ async def test_a_run_that_is_in_the_way_says_how_to_end_it_where_its_host_is_gon
     await desk.chats.pick_up(desk.who, sent.run.id)
     with pytest.raises(RunInProgress) as refused:
         await desk.ask("q1")
+    assert f"The run {sent.run.id} of this chat is running" in refused.value.message
+    assert ", or stop it" in refused.value.message
     assert "fail(run_id, reason)" in refused.value.message
     assert "stopped=True" in refused.value.message
     run = UUID(str(refused.value.details["run_id"]))
+    await desk.chats.live.stop(desk.who, run)
+    with pytest.raises(RunInProgress) as stopping:
+        await desk.ask("q1")
+    assert "is stopping: wait until it has ended. Where" in stopping.value.message
     await desk.chats.answer(desk.who, run, "as far as", stopped=True)
     await desk.exchange("q1", "a1")
 

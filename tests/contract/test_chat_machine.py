@@ -579,7 +579,7 @@ class ChatMachine(RuleBasedStateMachine):
             told, asked = self.model.told(agent_id), contents(self.model.untold(agent_id))
             assert told is not None
             assert done.loaded.length == len(told)
-            assert done.notes == self.model.notes.claim(run, self.model.runs)
+            assert done.notes == self.model.claim(run)
             *earlier, last = texts(done.asked)
             assert earlier == asked[:-1]
             assert asked[-1] in str(last)
@@ -668,7 +668,7 @@ class ChatMachine(RuleBasedStateMachine):
 
         async def rated(_: Any) -> None:
             self.model.feedback[node.id] = rating
-            key = key_of(node.id)
+            key = key_of(node.id, self.who.user_id or self.chat.user_id)
             self.model.notes.add(key, await self._newest_line(key))
 
         give = self.chats.feedback.give

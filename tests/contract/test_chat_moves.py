@@ -206,14 +206,14 @@ async def test_each_agent_is_taken_to_what_it_knew_on_the_branch(desk: Desk, acm
     sent = await desk.edit(ids[2], "q1 anew")
     assert (await desk.known(scout), await desk.known(clerk)) == (["q0", "a0"], [])
     await desk.reply(sent.run, "a1 anew", None)
-    assert await desk.known() == ["q1 anew", "a1 anew"]
+    assert await desk.known() == ["q0", "a0", "q1 anew", "a1 anew"]  # it joined, and was told
     await desk.switch(ids[3])
     assert await desk.known(scout) == ["q0", "a0", "q1", "a1"]
-    assert await desk.known(clerk) == ["q1", "a1"]
+    assert await desk.known(clerk) == ["q0", "a0", "q1", "a1"]
     assert await desk.known() == []
     await desk.switch(sent.message.id)
     assert (await desk.known(scout), await desk.known(clerk)) == (["q0", "a0"], [])
-    assert await desk.known() == ["q1 anew", "a1 anew"]
+    assert await desk.known() == ["q0", "a0", "q1 anew", "a1 anew"]  # it joined, and was told
 
 
 async def test_runs_on_a_part_that_was_left_say_so_until_somebody_comes_back(
@@ -375,9 +375,11 @@ async def test_only_what_a_person_said_and_is_shown_is_edited(desk: Desk) -> Non
     ids = await talked(desk, 2)
     await desk.reply((await desk.edit(ids[2], "q1 anew")).run, "a1 anew")
     before = await desk.rows()
-    for not_shown_or_answer in (ids[1], ids[2], ids[3]):
-        with pytest.raises(NotEditable):
-            await desk.edit(not_shown_or_answer, "x")
+    for answer in (ids[1], ids[3]):
+        with pytest.raises(NotEditable, match="An answer is not edited: regenerate makes another"):
+            await desk.edit(answer, "x")
+    with pytest.raises(NotEditable, match="switch to its branch first"):
+        await desk.edit(ids[2], "x")
     for attempt in (desk.edit(new_id(), "x"), desk.switch(new_id())):
         with pytest.raises(NotFound):
             await attempt

@@ -332,3 +332,59 @@ async def test_nobody_else_notes_rates_or_reads_either(
             await denied
     assert await told_in(room) == ["[Saved.]"]
     assert await feedback.list(room.who, chat_id) == []
+
+
+async def test_each_who_rates_is_told_of_apart_and_by_no_name(room: Room, acme: Tenant) -> None:
+    (answer,) = await several_answers(room, 1)
+    feedback, where = room.chats.feedback, (room.chat.id, answer)
+    bens = acme.owner.model_copy(update={"user_id": acme.ben.id})
+    await feedback.give(acme.member(acme.anna), *where, Rating.UP)
+    await feedback.give(bens, *where, Rating.UP)
+    await feedback.give(bens, *where, Rating.DOWN, comment="No.")
+    mine, other = await told_in(room)
+    assert mine.startswith("[The user rated the answer ")
+    assert mine.endswith(" as good.]")
+    assert other.startswith("[Somebody else rated the answer ")
+    assert other.endswith(" as not good, and says: No.]")
+
+
+async def test_who_takes_a_rating_back_takes_back_none_but_the_own_note(
+    room: Room, acme: Tenant
+) -> None:
+    (answer,) = await several_answers(room, 1)
+    feedback, where = room.chats.feedback, (room.chat.id, answer)
+    bens = acme.owner.model_copy(update={"user_id": acme.ben.id})
+    await feedback.give(acme.member(acme.anna), *where, Rating.UP)
+    await feedback.give(bens, *where, Rating.DOWN)
+    await feedback.take_back(bens, *where)
+    assert ["The user" in line for line in await told_in(room)] == [True]
+
+
+async def test_a_rating_waits_until_its_answer_is_shown_and_goes_on_to_be_told_there_alone(
+    room: Room,
+) -> None:
+    first = await room.answered("When?")
+    assert first.answer is not None
+    await note(room, "form", "Saved.")
+    edited = await room.chats.edit(
+        room.who,
+        room.chat.id,
+        first.run.message_id,
+        "Where?",
+        expected_revision=first.chat.revision,
+    )
+    await rated(room, [first.answer.id])
+    await room.chats.pick_up(room.who, edited.run.id)
+    prepared = await room.chats.prepare(room.who, edited.run.id, room.tenant.scout.id)
+    assert prepared.notes == ["[Saved.]"]
+    done = await room.answer(edited.run, "In Ghent.")
+    assert done.answer is not None
+
+    async def switched(to: UUID) -> None:
+        chat = await room.chats.get(room.who, room.chat.id)
+        await room.chats.switch(room.who, chat.id, to, expected_revision=chat.revision)
+
+    await switched(first.answer.id)
+    assert [line for line in await told_in(room) if "as good" in line and "When" in line]
+    await switched(done.answer.id)  # where it was told is left, but nobody here knows the answer
+    assert await told_in(room) == ["[Saved.]"]

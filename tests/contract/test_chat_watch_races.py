@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from memoranda.conversations.chats import answering, removing
+from memoranda.conversations.chats import store as chat_store
 from memoranda.conversations.chats.errors import RunEnded
 from memoranda.conversations.chats.following import changing
 from memoranda.conversations.chats.following.service import LiveRuns
@@ -18,6 +19,7 @@ from memoranda.conversations.chats.live import store as live
 from memoranda.conversations.chats.live.models import TextDelta
 from memoranda.conversations.chats.live.patience import Patience
 from memoranda.conversations.chats.models import AgentTurn, ChatRun, ChatRunStatus
+from memoranda.conversations.chats.notes import store as notes
 from memoranda.conversations.chats.service import Chats
 from memoranda.conversations.service import Conversations
 from memoranda.storage import Storage
@@ -102,12 +104,12 @@ CASES: Final = {
     ),
     "fail": Case(verb("fail", "It broke."), (answering, "finish"), "failed"),
     "tell": Case(emit("on."), (live, "append"), "running"),
-    "live": Case(emit(), (changing.chats, "see"), "running", refused=None),
+    "live": Case(emit(), (chat_store, "see"), "running", refused=None),
     "stop": Case(stop, (changing, "become"), "stopping", refused=None),
     "wait": Case(verb("wait", "Approval."), (answering, "become"), "waiting"),
     "resume": Case(verb("resume"), (answering, "become"), "running", before="waiting"),
     "pick up": Case(verb("pick_up"), (answering, "become"), "running", before="queued"),
-    "prepare": Case(verb("prepare"), (answering.notes, "claim"), "running"),
+    "prepare": Case(verb("prepare"), (notes, "claim"), "running"),
     "reset": Case(reset, (removing, "finish"), "stopped", refused=None),
 }
 
@@ -162,7 +164,7 @@ async def at_the_moment(
             assert not other.done(), "it waits until the first has committed"
         finally:
             go_on.set()
-        return await asyncio.gather(one, other, return_exceptions=True)
+        return [*await asyncio.gather(one, other, return_exceptions=True)]
 
 
 def refusals(outcomes: list[Any]) -> list[Exception]:

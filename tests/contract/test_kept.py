@@ -185,7 +185,7 @@ async def test_another_organization_sees_nothing_of_it(memoranda: Memoranda, acm
     other = await new_tenant(memoranda.storage, "Other")
     assert await told(memoranda, other.owner) == ""
     assert await memoranda.kept.counts(other.owner) == NOTHING
-    assert len(await export(memoranda, other.owner)) == 1
+    assert [each.get("kind") for each in await export(memoranda, other.owner)] == [None, "end"]
     [item] = (await memoranda.graphs.namespaces.items(acme.owner)).items
     [history] = (await memoranda.kept.histories.page(acme.owner)).items
     [session] = (await memoranda.kept.sessions.page(acme.owner)).items
@@ -320,36 +320,6 @@ async def test_a_page_of_what_was_said_ends_before_it_is_too_large(
         await memoranda.kept.histories.entries(other.owner, history.id)
 
 
-async def test_an_export_holds_each_body_once_and_all_of_it(
-    memoranda: Memoranda, acme: Tenant
-) -> None:
-    kept = Keeping(memoranda, acme.owner, "word", acme.anna.id)
-    await kept.everything()
-    large = kept.checkpoint("2", size=3 * 1024 * 1024)
-    await memoranda.graphs.checkpoints.keep(acme.owner, large, user_id=acme.anna.id)
-    lines = await export(memoranda, acme.owner)
-    assert lines[0] == {"format": "memoranda-kept", "version": 1}
-    kinds = [each["kind"] for each in lines[1:]]
-    assert {each: kinds.count(each) for each in dict.fromkeys(kinds)} == {
-        "item": 1,
-        "thread": 1,
-        "part": 7 + 3,
-        "history": 1,
-        "history_entry": 3,
-        "session": 1,
-        "session_event": 1,
-        "session_state": 2,
-        "branch": 1,
-        "branch_message": 2,
-    }
-    body = b"".join(
-        base64.b64decode(each["body"])
-        for each in lines
-        if each.get("name") == "values.word-channel.2"
-    )
-    assert body == large.values[0].value.body
-
-
 async def test_an_item_that_has_expired_is_not_there(memoranda: Memoranda, acme: Tenant) -> None:
     put = PutItem(("a",), "k", {"v": 1}, ttl_ms=1)
     await memoranda.graphs.items.batch(acme.owner, [put])
@@ -382,3 +352,31 @@ async def test_a_namespace_takes_what_is_below_it_and_not_its_neighbors(
         await namespaces.purge(acme.owner, ("a",))
     with pytest.raises(NotFound):
         await namespaces.purge_item(acme.owner, new_id())
+
+
+async def test_whoever_names_nobody_is_told_that_the_organizations_own_was_looked_for(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    """Not whether there is such a thing of somebody's: it reads the same where nothing is."""
+    graphs, told = memoranda.graphs, []
+    for word in ("annas", "nobodys"):
+        if word == "annas":
+            await Keeping(memoranda, acme.owner, word, acme.anna.id).graph()
+        for asked in (
+            graphs.threads.checkpoints(acme.owner, f"{word}-thread"),
+            graphs.threads.purge(acme.owner, f"{word}-thread"),
+            graphs.threads.checkpoint(acme.owner, At(f"{word}-thread", word)),
+            graphs.namespaces.purge(acme.owner, (word,)),
+        ):
+            with pytest.raises(NotFound) as refused:
+                await asked
+            assert "for the organization itself" in refused.value.message
+            assert "user_id" in refused.value.message
+            told.append(refused.value.message.replace(word, ""))
+    assert told[:4] == told[4:]
+    with pytest.raises(NotFound, match="kept for this user and agent"):
+        await graphs.threads.purge(
+            acme.owner, "annas-thread", user_id=acme.anna.id, agent_id=acme.scout.id
+        )
+    with pytest.raises(NotFound, match=r"kept for this user\."):
+        await graphs.threads.purge(acme.member(acme.ben), "annas-thread")

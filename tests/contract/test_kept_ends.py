@@ -74,6 +74,10 @@ async def test_erasing_a_user_takes_all_that_frameworks_keep_of_it(
     assert scanner.found([gone])
     done = await memoranda.removal.erase_user(acme.owner, acme.anna.id)
     assert done.scrubbed
+    # Two checkpoints and items, a history, a session and a state; a conversation and its branch.
+    assert (done.kept, done.conversations, done.chats) == (7, 2, 0)
+    again = await memoranda.removal.erase_user(acme.owner, acme.anna.id)
+    assert (again.kept, again.conversations, again.chats) == (0, 0, 0)
     assert await rows(memoranda, acme) == before
     assert scanner.found([stays])
     assert scanner.found([gone]) == {}

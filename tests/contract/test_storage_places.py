@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from memoranda.settings import default_db
 from memoranda.storage.health import UnwritableDatabase, check_place, missing_file, obstacle
+from memoranda.sync import Memoranda
 from memoranda.words.errors import Invalid
 
 
@@ -16,8 +18,29 @@ def told(path: Path, *, forbidden: Path | None = None) -> str | None:
 
 def test_a_new_file_in_a_folder_of_ones_own_has_nothing_in_its_way(tmp_path: Path) -> None:
     assert told(tmp_path / "notes.db") is None
-    assert told(tmp_path / "to" / "be" / "made" / "notes.db") is None
     check_place(str(tmp_path / "notes.db"))
+
+
+def test_of_a_path_that_was_mistyped_no_folder_is_made_and_the_missing_one_is_named(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "to" / "be" / "notes.db"
+    assert f"There is no folder {path.parent} for a database" in str(told(path))
+    for named in (str(path), f"sqlite:///{path}"):
+        with pytest.raises(UnwritableDatabase, match="Make the folder"), Memoranda(named):
+            pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_of_the_database_that_nobody_named_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data" / "of" / "mine"))
+    monkeypatch.delenv("MEMORANDA_DB", raising=False)
+    with Memoranda():
+        pass
+    assert Path(default_db()).is_file()
+    assert Path(default_db()).is_relative_to(tmp_path)
 
 
 def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None:

@@ -88,6 +88,33 @@ async def test_a_person_who_changes_the_words_leaves_the_blanks_around_them(
     assert await text_of(memoranda, acme) == "\n  Two.\nThree.\n"
 
 
+async def test_no_change_of_a_person_makes_a_file_longer_than_a_memory_may_be(
+    memoranda: Memoranda, acme: Tenant, other: Tenant
+) -> None:
+    limit = memoranda.settings.max_memory_chars
+    longest = "x " * (limit // 2 - 1) + "yz"
+    tool = await trusted(memoranda, acme)
+    await said(tool, "create", path=PATH, file_text=f"  One.{chr(10) * (limit - 6)}")
+    [memory] = (await memoranda.memories.page(acme.owner)).items
+    await memoranda.memories.update(acme.owner, memory.id, text=longest)
+    assert await text_of(memoranda, acme) == longest
+    await said(tool, "str_replace", path=PATH, old_str="yz", new_str="zy")
+    exported = [line async for line in memoranda.transfer.export(acme.owner)]
+    await memoranda.transfer.take_in(other.owner, exported)
+    assert await text_of(memoranda, other) == f"{longest[:-2]}zy"
+
+
+async def test_what_a_person_accepts_in_other_words_is_no_longer_than_a_memory_may_be(
+    memoranda: Memoranda, acme: Tenant
+) -> None:
+    limit = memoranda.settings.max_memory_chars
+    tool = AsyncMemoryTool(memoranda, acme.owner, agent="scout")
+    await said(tool, "create", path=PATH, file_text=f"One.{chr(10) * 9}")
+    [proposal] = (await memoranda.proposals.page(acme.owner)).items
+    accepted = await memoranda.proposals.accept(acme.owner, proposal.id, text="y" * limit)
+    assert accepted.text == "y" * limit
+
+
 async def test_what_waited_for_a_person_is_what_was_written(
     memoranda: Memoranda, acme: Tenant
 ) -> None:

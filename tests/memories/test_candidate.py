@@ -132,9 +132,9 @@ SAID = candidate.Candidate(
 
 
 def test_an_edit_changes_what_is_given_and_nothing_else() -> None:
-    assert candidate.Edit().of(SAID) == SAID
-    assert candidate.Edit(text="likes mate").of(SAID) == SAID._replace(text="likes mate")
-    cleared = candidate.Edit(title=None, category=None, tags=(), expires_at=None).of(SAID)
+    assert candidate.Edit().of(SAID, 500) == SAID
+    assert candidate.Edit(text="likes mate").of(SAID, 500) == SAID._replace(text="likes mate")
+    cleared = candidate.Edit(title=None, category=None, tags=(), expires_at=None).of(SAID, 500)
     assert (cleared.title, cleared.category, cleared.tags, cleared.expires_at) == (
         *(None, None, (), None),
     )
@@ -143,11 +143,20 @@ def test_an_edit_changes_what_is_given_and_nothing_else() -> None:
 
 def test_who_says_nothing_of_the_blanks_at_the_ends_leaves_them() -> None:
     file = SAID._replace(text="\n  likes tea \n")
-    assert candidate.edit_input(500, text=" likes mate\n").of(file).text == "\n  likes mate \n"
-    assert candidate.edit_input(500, text="likes tea").of(file) == file
+    assert candidate.edit_input(500, text=" likes mate\n").of(file, 500).text == "\n  likes mate \n"
+    assert candidate.edit_input(500, text="likes tea").of(file, 500) == file
     exactly = candidate.edit_input(500, text=" likes mate\n", as_written=True)
-    assert exactly.of(file).text == exactly.of(SAID).text == " likes mate\n"
-    assert candidate.edit_input(500, title="T").of(file) == file._replace(title="T")
+    assert exactly.of(file, 500).text == exactly.of(SAID, 500).text == " likes mate\n"
+    assert candidate.edit_input(500, title="T").of(file, 500) == file._replace(title="T")
+
+
+def test_blanks_that_have_no_room_beside_the_new_words_go_and_the_words_stay() -> None:
+    file = SAID._replace(text="\n  likes tea \n")
+    for text, becomes in (("x" * 15, f"\n  {'x' * 15} \n"), ("x" * 16, "x" * 16)):
+        edit = candidate.edit_input(20, text=text)
+        assert edit.of(file, 20).text == becomes
+    # What said more when more had room stays as it is while nobody changes its words.
+    assert candidate.edit_input(10, text="likes tea").of(file, 10) == file
 
 
 def test_a_memory_is_found_by_all_that_it_says() -> None:

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 from memoranda.tools.arguments import MOST_BYTES, MOST_TOLD, canonical, check_key, checked
 from memoranda.tools.models import Course, Input, Outcome, Tool, Written
 from memoranda.words.errors import Invalid, OverLimit
+from memoranda.words.fitting import EXAMPLE
 from memoranda.words.ids import new_id
 
 
@@ -216,7 +217,7 @@ def test_every_field_that_is_wrong_is_told_with_its_sentence_and_without_its_val
         "text": "This must be a text.",
         "number": "This must be at most 50.",
         "sure": "This must be true or false.",
-        "which": "This must be an id.",
+        "which": f"This must be an id, such as {EXAMPLE}.",
         "when": "This must be a date and time with its zone, such as 2027-01-31T09:00:00Z.",
         "kind": "This must be one of 'a' or 'b'.",
         "names.2": "This must be a text.",

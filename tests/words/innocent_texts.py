@@ -63,6 +63,27 @@ CODE: Final = (
     "integrity sha512-2Q9b1Yc0o6Hj3l9JmZ2X0v5v8mE5X7C1n2m3b4v5c6x7z8l9k0j1h2g3f4d5s6a7p8o9i0u==",
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 )
+NO_PASSWORDS: Final = (
+    *("user", "user:", "user:password", "USER:PASSWORD", "user:pass1234", "postgres:postgres1"),
+    *("user:<password>", "user:<db-pass-1>", "user:$PASS_1234", "user:${DB_PASS_1}", "bob:***"),
+    *(
+        "user:{password1}",
+        "bob:%s",
+        "bob:%(pw1)sabc",
+        "bob:[pw-1234]",
+        "bob:••••••••",
+        "me:xxxxxxxx1",
+    ),
+    *("admin:admin123", "user:changeme1", "bob:your-password-1", "bob:REDACTED1", "bob:12345678"),
+    *(
+        "bob:example-pw-1",
+        "root:rootroot1",
+        "bob:{{ db.password1 }}",
+        "ada:mypassword1",
+        "ada:...1...",
+    ),
+)
+"""What stands before the host where no password does, but a word or a sign for one."""
 PLACEHOLDERS: Final = (
     "AKIA" + "IOSFODNN7EXAMPLE",
     "aws_access_key_id = AKIA" + "XXXXXXXXXXXXXXXX",
@@ -110,6 +131,12 @@ PLACEHOLDERS: Final = (
     "Bearer mk_" + "…",
     "password=hunter2",
     "postgres://memoranda:…@localhost/memoranda",
+    *(f"postgresql://{each}@db.example.com:5432/x" for each in NO_PASSWORDS),
+    "https://example.com:8080?email=a1b2c3d4@example.com",
+    "ssh://git@example.com:22/acme/site1.git and then mail a1b2c3@example.com",
+    "https://example.com:443/@ada_lovelace_1815",
+    "redis://:@localhost:6379 and a://b:c@d",
+    "Write `scheme://user:password@host`, never the password itself.",
 )
 PROSE: Final = (
     "Answer in whole sentences, and never promise a date that nobody has confirmed.",

@@ -75,6 +75,8 @@ SHAPES: Final[list[tuple[str, list[object]]]] = [
     ("memoranda_key", ["m", "k_", (HEX, 32), "_", (BASE64URL, 43)]),
     ("memoranda_key", ["m", "k_platform_", (BASE64URL, 43)]),
     ("private_key", ["-----BEGIN ", "PRIVATE KEY", "-----\n", (BASE64, 64), "\n", (BASE64, 40)]),
+    ("password_in_address", ["postgresql:", "//bob:", (BASE62, 14), "@db.int"]),
+    ("password_in_address", ["amqps:", "//:", (BASE64URL, 24), "@mq_1:5671"]),
     (
         "private_key",
         ["-----BEGIN RSA ", "PRIVATE KEY", "-----\nProc-Type: 4,ENCRYPTED\n\n", (BASE64, 64)],

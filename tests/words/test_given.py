@@ -11,6 +11,7 @@ import pytest
 
 from memoranda import Memoranda
 from memoranda.words.errors import Invalid
+from memoranda.words.fitting import EXAMPLE
 from memoranda.words.given import CALLER, checked, checks_shapes
 from memoranda.words.ref import ResourceRef
 
@@ -51,13 +52,13 @@ def test_a_name_where_either_may_stand_stays_the_name_that_it_is() -> None:
 
 def test_a_choice_may_be_given_as_its_word() -> None:
     assert taken(Level, "low") is Level.LOW
-    assert refused(Level, "loud").message == "thing must be low or high and is a text."
+    assert refused(Level, "loud").message == "thing must be low or high and is 'loud'."
 
 
 @pytest.mark.parametrize(
     ("hint", "value", "told"),
     [
-        (UUID, "assistant", "thing must be an id and is a text."),
+        (UUID, "assistant", f"thing must be an id and is 'assistant'. An id looks like {EXAMPLE}."),
         (UUID | None, 5, "thing must be an id or None and is a whole number."),
         (int, True, "thing must be a whole number and is true or false."),
         (float, "5", "thing must be a number and is a text."),
@@ -67,21 +68,43 @@ def test_a_choice_may_be_given_as_its_word() -> None:
         (Sequence[str], "tea", "thing must be a list and is a text."),
         (Sequence[str], ResourceRef(kind="a", id="b"), "is of the type ResourceRef."),
         (list[str], ["tea", 5], "thing.1 must be a text and is a whole number."),
-        (Mapping[str, UUID], {"ada": "x"}, "thing.ada must be an id and is a text."),
+        (Mapping[str, UUID], {"ada": "x"}, "thing.ada must be an id and is 'x'."),
         (dict[str, Any], ["tea"], "thing must be a mapping and is a list."),
         (Sequence[ResourceRef], [{"kind": "a", "id": "b"}], "thing.0 must be of the type"),
-        (Literal["a", "b"], "c", "thing must be a or b and is a text."),
+        (Literal["a", "b"], "c", "thing must be a or b and is 'c'."),
         (Callable[[], None], "tea", "thing must be a function and is a text."),
         (str | bytes, 5, "thing must be a text or bytes and is a whole number."),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name_and_never_quoted(
-    hint: Any, value: object, told: str
-) -> None:
+def test_what_does_not_fit_is_refused_by_name(hint: Any, value: object, told: str) -> None:
     error = refused(hint, value)
     assert told in error.message
     assert str(error.details["field"]).startswith("thing")
-    assert "assistant" not in error.message
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (int, "swordfish"),
+        (Sequence[str], "swordfish"),
+        (Callable[[], None], "swordfish"),
+        (UUID, "swordfish" * 5),
+        (Level, "swordfish" * 5),
+        (UUID | None, b"swordfish"),
+        (Level, f"AKIA{'Q7X2M5K3B6ZT4W5P'}"),
+        (UUID, ""),
+    ],
+)
+def test_only_a_short_text_is_quoted_where_an_id_or_a_choice_belongs_and_no_credential(
+    hint: Any, value: str | bytes
+) -> None:
+    message = refused(hint, value).message
+    assert ("swordfish" in message, "AKIA" in message) == (False, False)
+    assert f"and is {'bytes' if isinstance(value, bytes) else 'a text'}." in message
+
+
+def test_what_is_quoted_can_pass_for_nothing_else() -> None:
+    assert "and is 'a b'." in refused(UUID, "a\n\x1b\u202eb").message
 
 
 @pytest.mark.parametrize(

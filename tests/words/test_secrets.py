@@ -80,6 +80,22 @@ def test_every_credential_is_found_however_it_is_written(written: str) -> None:
     assert not missed
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://bob:s3cretpw9X@db/x",
+        "mongodb+srv://ada:hT7!kQ2&z@cluster0.example.net/?retryWrites=true",
+        "redis://:Zk4vW9bQ@10.0.0.7:6379/0",
+        "See HTTPS://ada:p%40Lm93xQ@[2001:db8::1]:8443/a, and tell nobody.",
+        "DATABASE_URL=mysql://shop:vB3-n_kL9~w@db_1:3306/shop",
+    ],
+)
+def test_a_password_in_an_address_is_found(address: str) -> None:
+    found = find_secret(address)
+    assert found is not None
+    assert found.kind == "password_in_address"
+
+
 def test_no_innocent_text_is_taken_for_one() -> None:
     assert not [(text, found) for text in INNOCENT if (found := find_secret(text))]
 
@@ -124,6 +140,10 @@ def test_a_refusal_names_the_field_and_the_kind_and_never_the_value(made: Made) 
         "\\n",
         "%3D",
         "0123456789:AA-",
+        "://",
+        "a://b:",
+        "a+a://b:c1d2e3f4",
+        "a-",
     ],
 )
 def test_no_text_of_a_files_size_takes_long(piece: str) -> None:

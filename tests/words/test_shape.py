@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from memoranda.words.fitting import EXAMPLE
 from memoranda.words.shape import misshapen
 
 
@@ -61,7 +62,7 @@ CASES: dict[str, tuple[Any, object, str]] = {
         {},
         "This must tell its kind in 'kind'.",
     ),
-    "no id": (UUID, SENT, "This must be an id."),
+    "no id": (UUID, SENT, f"This must be an id, such as {EXAMPLE}."),
 }
 
 

@@ -117,6 +117,14 @@ def sent_on(status: int, location: str) -> UnexpectedAnswer:
     )
 
 
+def going_round() -> UnexpectedAnswer:
+    """The error where the pages of a list have no end."""
+    return UnexpectedAnswer(
+        "A page of this list leads back to one that was read, so that it never ends: check the address, and "
+        "what stands before the server."
+    )
+
+
 def unexpected(status: int) -> UnexpectedAnswer:
     """The error where another program than the server has answered."""
     return UnexpectedAnswer(

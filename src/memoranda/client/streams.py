@@ -33,10 +33,22 @@ class Lines:
         for line in whole:
             yield _text(line.removesuffix(b"\r"))
 
-    def end(self) -> Iterator[str]:
-        """What stands after the last newline, if anything does."""
+    def check_ended(self) -> None:
+        """Raise `UnexpectedAnswer` where something stands after the last newline: the rest of it is missing."""
         if self._rest:
-            yield _text(self._rest)
+            raise UnexpectedAnswer(
+                "The answer ends amid a line, so not all of it came: ask again, and check what stands before "
+                "the server."
+            )
+
+
+def whole_line(line: str) -> str:
+    """The line of an answer in lines. Raises `UnexpectedAnswer` for one that is no object of JSON from end to end."""
+    if line and not (line.startswith("{") and line.endswith("}")):
+        raise UnexpectedAnswer(
+            "A line of the answer is none of this API: check the address, and what stands before the server."
+        )
+    return line
 
 
 def _text(line: bytes) -> str:

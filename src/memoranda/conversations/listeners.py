@@ -35,8 +35,8 @@ class Listeners:
         Raises `Invalid` for what can't be called or would have to be awaited: nobody would hear anything.
         """
         # An object is called as its class says, which may be as a coroutine.
-        ways = (listener, type(listener).__call__)
-        if not callable(listener) or any(map(iscoroutinefunction, ways)):
+        given: object = listener
+        if not callable(given) or any(map(iscoroutinefunction, (given, type(given).__call__))):
             raise Invalid(
                 "A listener is a plain function: let it start a task for what takes its time.",
                 field="listener",

@@ -1,9 +1,12 @@
 """Writes what frameworks keep as lines of an export. Pure: the same values make the same bytes."""
 
 import json
+from collections import Counter
 from typing import Any, Final
 
 from pydantic import BaseModel
+
+from memoranda.kept.models import KeptEnd
 
 FORMAT: Final = "memoranda-kept"
 VERSION: Final = 1
@@ -16,9 +19,36 @@ def header() -> str:
     return _line({"format": FORMAT, "version": VERSION})
 
 
-def line(kind: str, value: BaseModel, **beside: object) -> str:
-    """A value with its kind, and what says to which other one it belongs."""
-    return _line({"kind": kind, **beside, **value.model_dump(mode="json")})
+_OF_KIND: Final = {
+    "item": "items",
+    "thread": "threads",
+    "part": "parts",
+    "history": "histories",
+    "history_entry": "history_entries",
+    "session": "sessions",
+    "session_event": "session_events",
+    "session_state": "session_states",
+    "branch": "branches",
+    "branch_message": "branch_messages",
+}
+
+
+class Lines:
+    """Writes values as lines, and counts them for the last one."""
+
+    def __init__(self) -> None:
+        self._written = Counter[str]()
+
+    def line(self, kind: str, value: BaseModel, **beside: object) -> str:
+        """A value with its kind, and what says whose it is and to which other one it belongs."""
+        self._written[_OF_KIND[kind]] += 1
+        # Last, since no field that a value may get by and by takes their place.
+        return _line({"kind": kind} | value.model_dump(mode="json") | beside | {"kind": kind})
+
+    def end(self) -> str:
+        """The last line: how many there were of each kind."""
+        counts = KeptEnd(**{name: self._written[name] for name in _OF_KIND.values()})
+        return _line({"kind": "end", **counts.model_dump()})
 
 
 def _line(fields: dict[str, Any]) -> str:

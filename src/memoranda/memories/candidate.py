@@ -72,7 +72,8 @@ UNSET: Final = Unset.UNSET
 class Edit(NamedTuple):
     """What is to change of what a memory says, checked; what is unset stays as it is.
 
-    A text that is not `as_written` says nothing of blanks at its ends: those that were there stay.
+    A text that is not `as_written` says nothing of blanks at its ends: those that were there stay,
+    where there is room for them.
     """
 
     text: str | Unset = UNSET
@@ -82,12 +83,12 @@ class Edit(NamedTuple):
     expires_at: datetime | Unset | None = UNSET
     as_written: bool | Unset = UNSET
 
-    def of(self, said: Candidate) -> Candidate:
-        """What `said` becomes."""
+    def of(self, said: Candidate, text_chars: int) -> Candidate:
+        """What `said` becomes, with a text of at most `text_chars` characters."""
         given = {name: value for name, value in self._asdict().items() if value is not UNSET}
         as_written = given.pop("as_written", False)
         if "text" in given and not as_written:
-            given["text"] = between_ends_of(said.text, given["text"])
+            given["text"] = between_ends_of(said.text, given["text"], text_chars)
         return said._replace(**given)
 
 
@@ -130,9 +131,12 @@ def memory_text(text: str, limit: int, *, as_written: bool = False) -> str:
     return text
 
 
-def between_ends_of(before: str, text: str) -> str:
-    """The trimmed text with the blanks around it that stand around the one before."""
-    return before[: len(before) - len(before.lstrip())] + text + before[len(before.rstrip()) :]
+def between_ends_of(before: str, text: str, limit: int) -> str:
+    """The trimmed text with the blanks around the one before, or without where both are too long together."""
+    if text == before.strip():
+        return before
+    kept = before[: len(before) - len(before.lstrip())] + text + before[len(before.rstrip()) :]
+    return kept if len(kept) <= limit else text
 
 
 def _is_seen(character: str) -> bool:

@@ -123,6 +123,12 @@ def hold(
     return int(held.version)
 
 
+def check_title_is_free(tx: Transaction, who: Principal, memory_id: UUID, title: str) -> None:
+    """Raise `Conflict` where another memory of the same audience has the title; `NotFound` and `Refused` too."""
+    audience = _changeable(tx, who, memory_id)
+    heads.check_title_is_free(tx, audience, title, but=memory_id)
+
+
 def _known(tx: Transaction, who: Principal, memory_id: UUID) -> Audience:
     """For whom a memory is that `who` may know. Raises `NotFound` for any other."""
     audience = store.audience(tx, memory_id)

@@ -89,9 +89,10 @@ def change(
     `NotFound`, `Conflict` for a forgotten memory, `StaleVersion`, `MemoriesFull` and
     `PinsFull`; in a lost race `ConstraintViolated`, as `remember` does.
     """
-    holding = _hold_lower_for_change(tx, memory_id, edit, author, to)
+    text_chars = ways.limits.text_chars
+    holding = _hold_lower_for_change(tx, memory_id, edit, author, to, text_chars=text_chars)
     held, present = heads.active(tx, memory_id, author, expected_version)
-    wanted = edit.of(present)
+    wanted = edit.of(present, text_chars)
     if wanted.expires_at != present.expires_at:
         check_future(tx.now, wanted.expires_at)
     if pinned is not None:
@@ -177,7 +178,13 @@ def hold(tx: Transaction, memory_ids: Sequence[UUID]) -> None:
 
 
 def _hold_lower_for_change(
-    tx: Transaction, memory_id: UUID, edit: Edit, author: Author, to: Audience | None
+    tx: Transaction,
+    memory_id: UUID,
+    edit: Edit,
+    author: Author,
+    to: Audience | None,
+    *,
+    text_chars: int,
 ) -> Holding:
     """Hold what the change may end or go on with, where its turn comes first; most changes need nothing."""
     wanted = None
@@ -186,9 +193,9 @@ def _hold_lower_for_change(
         if seen is not None and seen[0].live:
             present = seen[1]
             if to is not None and to != present.audience:
-                wanted = _moved(tx, edit.of(present), to)
+                wanted = _moved(tx, edit.of(present, text_chars), to)
             elif edit.text is not UNSET and present.subject_key is None:
-                wanted = edit.of(present)
+                wanted = edit.of(present, text_chars)
     return hold_lower(tx, memory_id, wanted)
 
 

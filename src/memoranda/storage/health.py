@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy.engine import make_url
 
+from memoranda.settings import default_db
 from memoranda.storage.database import backend_of, database_url
 from memoranda.storage.errors import ForeignDatabase, StorageUnavailable, UnsafeRole
 from memoranda.storage.schema import HEAD
@@ -70,7 +71,8 @@ def check_place(url: str) -> None:
 def obstacle(path: Path, may: May = os.access) -> str | None:
     """Why a database at `path` can't be written, and what to do; None where nothing is in the way.
 
-    SQLite keeps two more files beside the database, so its folder has to be writable too.
+    SQLite keeps two more files beside the database, so its folder has to be writable too, and there: of a path
+    that was mistyped no folders are made. That of the database that nobody had to name is made.
     """
     if path.is_dir():
         return f"{path} is a folder. Name a file for the database."
@@ -86,6 +88,11 @@ def obstacle(path: Path, may: May = os.access) -> str | None:
         return (
             f"The folder {folder} may not be written by you, and a database needs it. "
             "Change the folder's permissions, or name another database."
+        )
+    if not path.absolute().parent.is_dir() and path != Path(default_db()):
+        return (
+            f"There is no folder {path.absolute().parent} for a database to be in. "
+            "Make the folder, or name another path."
         )
     return None
 

@@ -65,7 +65,7 @@ class ChatRuns(Room):
         self,
         run_id: UUID,
         content: Content,
-        turns: Sequence[AgentTurn] = (),
+        turns: Sequence[AgentTurn | Mapping[str, Any]] = (),
         *,
         stopped: bool = False,
     ) -> Answered:

@@ -10,10 +10,17 @@ from numbers import Integral, Real
 from typing import Any, Final
 from uuid import UUID
 
+from memoranda.words.inputs import LONGEST_SHOWN
+from memoranda.words.secrets.scan import find_secret
+from memoranda.words.text import neutral_line
+
 Read = Callable[[object], Any]
 """The value as a verb gets it. Raises `Misfit`."""
 
+EXAMPLE: Final = "0190b5a0-0000-7000-8000-000000000001"
+"""What an id looks like."""
 NOTHING: Final = "None"
+_OR: Final = " or "
 FEW: Final = 2
 NAMES: Final[Mapping[type, str]] = {
     UUID: "an id",
@@ -34,15 +41,25 @@ LISTS: Final = frozenset({list, tuple, set, frozenset, Sequence, Iterable, Colle
 
 
 class Misfit(Exception):
-    """A value is not of its shape: where within it, what belongs there, and what is there."""
+    """A value is not of its shape: where within it, what belongs there, and what is there.
 
-    def __init__(self, wanted: str, value: object, path: str = "") -> None:
+    It may be `spelled` where an id or a choice belongs, which a text can be: then what the text says helps.
+    """
+
+    def __init__(
+        self, wanted: str, value: object, path: str = "", *, spelled: bool = False
+    ) -> None:
         super().__init__(wanted)
-        self.wanted, self.value, self.path = wanted, value, path
+        self.wanted, self.value, self.path, self.spelled = wanted, value, path, spelled
+
+    @property
+    def is_of_id(self) -> bool:
+        """Whether an id would have fitted."""
+        return NAMES[UUID] in self.wanted.split(_OR)
 
     def within(self, place: object) -> "Misfit":
         """The same, seen from what holds the value at `place`."""
-        return Misfit(self.wanted, self.value, f".{place}{self.path}")
+        return Misfit(self.wanted, self.value, f".{place}{self.path}", spelled=self.spelled)
 
 
 def reading(hint: Any) -> Read | None:
@@ -99,13 +116,13 @@ def _id(value: object) -> UUID:
     try:
         return UUID(value) if isinstance(value, str) else UUID("")
     except ValueError:
-        raise Misfit("an id", value) from None
+        raise Misfit(NAMES[UUID], value, spelled=True) from None
 
 
 def _one(choices: Iterable[object]) -> str:
     """The choices in words, as `choice_input` tells them."""
     names = [str(each.value if isinstance(each, Enum) else each) for each in choices]
-    return " or ".join(names) if len(names) <= FEW else f"one of {', '.join(names)}"
+    return _OR.join(names) if len(names) <= FEW else f"one of {', '.join(names)}"
 
 
 def _choice(kind: type[Enum]) -> Read:
@@ -115,7 +132,7 @@ def _choice(kind: type[Enum]) -> Read:
         try:
             return kind(value)
         except ValueError:
-            raise Misfit(wanted, value) from None
+            raise Misfit(wanted, value, spelled=True) from None
 
     return read
 
@@ -125,7 +142,7 @@ def _one_of(choices: tuple[Any, ...]) -> Read:
 
     def read(value: object) -> object:
         if not any(type(value) is type(each) and value == each for each in choices):
-            raise Misfit(wanted, value)
+            raise Misfit(wanted, value, spelled=True)
         return value
 
     return read
@@ -163,7 +180,10 @@ def _any_of(hints: tuple[Any, ...]) -> Read | None:
                 misfits.append(misfit)
         within = [misfit for misfit in misfits if misfit.path]
         wanted = dict.fromkeys(sorted((each.wanted for each in misfits), key=NOTHING.__eq__))
-        raise within[0] if within else Misfit(" or ".join(wanted), value)
+        if within:
+            raise within[0]
+        spelled = any(misfit.spelled for misfit in misfits)
+        raise Misfit(_OR.join(wanted), value, spelled=spelled)
 
     return read
 
@@ -209,6 +229,19 @@ def _at(place: object, item: Read, value: object) -> object:
         return item(value)
     except Misfit as misfit:
         raise misfit.within(place) from None
+
+
+def told(misfit: Misfit) -> str:
+    """What is there in the place of what belongs there: of an id or a choice what it says, where that is short.
+
+    A text that looks like a credential, and any that may be something else altogether, is told as what it is alone.
+    """
+    value = misfit.value
+    text = (
+        value if misfit.spelled and isinstance(value, str) and not isinstance(value, Enum) else ""
+    )
+    is_short = 0 < len(text) <= LONGEST_SHOWN
+    return repr(neutral_line(text)) if is_short and find_secret(text) is None else called(value)
 
 
 def called(value: object) -> str:

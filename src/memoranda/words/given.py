@@ -7,7 +7,7 @@ from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
 from memoranda.words.errors import Invalid
-from memoranda.words.fitting import Misfit, Read, called, reading
+from memoranda.words.fitting import EXAMPLE, Misfit, Read, reading, told
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound=type)
@@ -105,6 +105,9 @@ def _read(field: str, read: Read | None, value: Any) -> Any:
         return read(value)
     except Misfit as misfit:
         at = f"{field}{misfit.path}"
-        told = f"{at} must be {misfit.wanted} and is {called(misfit.value)}."
-        advice = ADVICE.get(field)
-        raise Invalid(f"{told} {advice}" if advice else told, field=at) from None
+        sentences = [
+            f"{at} must be {misfit.wanted} and is {told(misfit)}.",
+            f"An id looks like {EXAMPLE}." if misfit.is_of_id else "",
+            ADVICE.get(field, ""),
+        ]
+        raise Invalid(" ".join(filter(None, sentences)), field=at) from None

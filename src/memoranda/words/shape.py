@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from memoranda.words.fitting import EXAMPLE
+
 _SENTENCES: Final[Mapping[str, str]] = {
     "missing": "This is missing; it has to be there.",
     "extra_forbidden": "There is no such field; leave it out.",
@@ -19,8 +21,8 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "dict_type": "This must be an object.",
     "model_type": "This must be an object.",
     "model_attributes_type": "This must be an object.",
-    "uuid_parsing": "This must be an id.",
-    "uuid_type": "This must be an id.",
+    "uuid_parsing": f"This must be an id, such as {EXAMPLE}.",
+    "uuid_type": f"This must be an id, such as {EXAMPLE}.",
     "int_parsing_size": "This is too large a number for anything here.",
     "finite_number": "This must be a number that has an end.",
     "none_required": "This must be null, or be left out.",

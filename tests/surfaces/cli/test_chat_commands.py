@@ -193,3 +193,23 @@ def test_a_chat_is_found_by_the_workflow_that_it_stands_for(cli: Cli) -> None:
     cli.json("chats", "create", "--user", "ada", "--workflow", "orders/8")
     assert cli.json("chats", "list", "--workflow", "orders/7")["items"] == [made]
     assert cli.json("chats", "list", "--workflow", "orders")["items"] == []
+
+
+def test_a_run_that_is_in_the_way_is_named_with_the_commands_that_end_it(cli: Cli) -> None:
+    chat = opened(cli)
+    run = cli.json("chats", "send", chat, "Where is it?")["run"]["id"]
+    cli.json("chats", "pick-up", run)
+    for told in (cli("chats", "send", chat, "And?").err, _problem(cli, chat)):
+        line = " ".join(told.split())
+        assert f"The run {run} of this chat is running" in line
+        for ends in (f"stop {run}", f"fail {run} REASON", f"answer {run} TEXT --stopped"):
+            assert f"`memoranda chats {ends}`" in line
+        assert "run_id" not in line
+    cli.json("chats", "stop", run)
+    assert "or stop it" not in _problem(cli, chat)
+    cli.json("chats", "answer", run, "As far as.", "--stopped")
+    cli.json("chats", "send", chat, "And?")
+
+
+def _problem(cli: Cli, chat: str) -> str:
+    return str(json.loads(cli("chats", "send", chat, "And?", "--json").err)["detail"])

@@ -66,6 +66,10 @@ def test_a_shell_still_completes_the_shared_options_after_a_command() -> None:
         (("brief",), "Say what the run is about: memoranda brief QUERY."),
         (("brief", "x", "--query", "y"), "Say what the run is about once"),
         (("remember",), "Missing argument 'TEXT'"),
+        *(
+            ((name, "list"), f"type memoranda {name}, which lists by itself")
+            for name in ("memories", "proposals", "kept", "tools")
+        ),
     ],
 )
 def test_a_wrong_value_is_answered_with_what_belongs_there(

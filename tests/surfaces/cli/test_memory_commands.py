@@ -310,10 +310,16 @@ def test_all_that_is_a_users_is_erased(cli: Cli) -> None:
     for number, words in enumerate((("--user", "ada"), ("--user", ada["id"]), ())):
         kept(cli, f"Tea {number}.", *words)
     cli.json("proposals", "propose", "Milk.", "--user", "ada")
-    shown = cli("memories", "erase-user", "ada")
+    cli.json("conversations", "create", "--user", "ada")
+    sure = ("--confirm", "ERASE USER")
+    for slip in ((), ("--confirm", "erase user"), ("--confirm", "FORGET ALL")):
+        assert refused(cli, "memories", "erase-user", "ada", *slip) == (5, "invalid_input")
+    assert len(texts(cli)) == 3
+    shown = cli("memories", "erase-user", "ada", *sure)
     assert re.search(r"\b2 memories and 1 proposal", shown.out)
+    assert "0 chats, 1 conversation, and 0 things" in " ".join(shown.out.split())
     assert texts(cli) == ["Tea 2."]
-    again = cli.json("memories", "erase-user", ada["id"])
-    assert (again["memories"], again["quoted_in"]) == (0, [])
-    assert refused(cli, "memories", "erase-user", "bob") == (3, "not_found")
+    again = cli.json("memories", "erase-user", ada["id"], *sure)
+    assert (again["memories"], again["conversations"], again["quoted_in"]) == (0, 0, [])
+    assert refused(cli, "memories", "erase-user", "bob", *sure) == (3, "not_found")
     assert cli("memories", "erase-user").code == 2

@@ -7,7 +7,7 @@ from tests.surfaces.cli.terminal import Cli
 
 
 def test_an_empty_database_gets_its_schema_and_keeps_it(tmp_path: Path) -> None:
-    empty = Cli(str(tmp_path / "made" / "new.db"))
+    empty = Cli(str(tmp_path / "new.db"))
     first = empty.json("migrate")
     assert empty.json("migrate") == first
     checks = {each["name"]: each["ok"] for each in empty.json("doctor")["checks"]}

@@ -3,13 +3,15 @@
 import json
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
 
 from memoranda.client import AsyncClient
-from memoranda.conversations.chats.exporting import pages
+from memoranda.conversations.chats.exporting import store as exporting
 from memoranda.conversations.chats.feedback.models import Rating
+from memoranda.words.errors import Invalid
 from tests.surfaces.http.streams import Served, served
 
 STRANGE = [
@@ -140,9 +142,38 @@ async def test_a_download_that_breaks_off_is_not_taken_for_whole(
     def broken(*_: object) -> None:
         raise RuntimeError(hidden)
 
-    monkeypatch.setattr(pages.store, "feedback", broken)
+    monkeypatch.setattr(exporting, "runs", broken)
     async with house.client() as bare:
         with pytest.raises(httpx.RemoteProtocolError):
             await bare.get(f"/v1/chats/{chat.id}/export")
     assert "RuntimeError in export_chat" in caplog.text
     assert "nobody is to read" not in caplog.text
+
+
+async def test_a_host_may_tell_and_answer_as_a_script_does_by_place_and_in_plain_json(
+    client: AsyncClient,
+) -> None:
+    sent = await spoken_and_asked(client)
+    prepared = await client.chat_runs.prepare(sent, None)
+    heard = await client.chat_runs.emit(sent, [{"type": "text.delta", "text": "At "}])
+    assert (heard.sequence - prepared.run.last_event, heard.stop) == (1, False)
+    for events, named in (
+        ([{"type": "text.delta", "txt": "At "}], "txt: There is no such field"),
+        ([{"type": "shrug"}], "the kinds are 'text.delta'"),
+    ):
+        with pytest.raises(Invalid, match=named):
+            await client.chat_runs.emit(sent, events)
+    messages = [*prepared.request(), {"role": "assistant", "content": "At noon."}]
+    turn = {"messages": messages, "fence": prepared.loaded.fence}
+    with pytest.raises(Invalid, match=r"turns\.0\.fence"):
+        await client.chat_runs.answer(sent, "At noon.", [{"messages": messages}])
+    done = await client.chat_runs.answer(sent, "At noon.", [turn])
+    assert done.run.status == "completed"
+
+
+async def spoken_and_asked(client: AsyncClient) -> UUID:
+    """A run that was picked up."""
+    user = await client.users.create("Ada")
+    chat = await client.chats.create(user_id=user.id)
+    sent = await client.chats.send(chat.id, "When?")
+    return (await client.chat_runs.pick_up(sent.run.id)).id

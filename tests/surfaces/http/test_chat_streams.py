@@ -57,11 +57,15 @@ class House:
     async def running(self, text: str = "When?", lost: Sequence[bool] = (False, False)) -> ChatRun:
         """A run that was picked up. Where the answer to the message or to that is `lost`, it is asked for again."""
         chats, said = self.product.chats, str(uuid4())
-        for _ in range(1 + lost[0]):
-            sent = await chats.send(self.who, self.chat.id, text, client_message_id=said)
-        for _ in range(1 + lost[1]):
-            run = await chats.pick_up(self.who, sent.run.id, picked_up_by="host")
-        return run
+        sent = [
+            await chats.send(self.who, self.chat.id, text, client_message_id=said)
+            for _ in range(1 + lost[0])
+        ]
+        runs = [
+            await chats.pick_up(self.who, sent[-1].run.id, picked_up_by="host")
+            for _ in range(1 + lost[1])
+        ]
+        return runs[-1]
 
     async def tell(self, run: ChatRun, *texts: str) -> None:
         events = [TextDelta(text=text) for text in texts]

@@ -300,6 +300,9 @@ async def test_what_is_erased_is_gone_at_once_and_for_good(house: House) -> None
     assert erased.json() == {
         "memories": 1,
         "proposals": 0,
+        "chats": 0,
+        "conversations": 0,
+        "kept": 0,
         "quoted_in": [house.rows.conversation],
         "quoted_in_chats": [],
         "quoted_in_sections": [],

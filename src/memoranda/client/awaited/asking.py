@@ -24,7 +24,7 @@ from memoranda.client.exchange import (
     sent,
 )
 from memoranda.client.retrying import PATIENT, Failure, Retries
-from memoranda.client.streams import END, Lines, Message, Messages
+from memoranda.client.streams import END, Lines, Message, Messages, whole_line
 
 T = TypeVar("T")
 
@@ -53,17 +53,19 @@ class Asking:
         raise AssertionError("an endless count ended")
 
     async def lines(self, call: Call[str]) -> AsyncGenerator[str, None]:
-        """The lines of an answer as they come; one that breaks off raises, and does not just end."""
+        """The lines of an answer as they come; one that breaks off raises, and does not just end.
+
+        Raises `UnexpectedAnswer` where it ends amid a line, or a line is no object of JSON.
+        """
         lines = Lines()
         async with self._streamed(call, LINES) as response:
             try:
                 async for part in response.aiter_bytes():
-                    for line in lines.feed(part):
+                    for line in map(whole_line, lines.feed(part)):
                         yield line
             except httpx.RequestError as error:
                 raise lost(error).error from error
-        for line in lines.end():
-            yield line
+        lines.check_ended()
 
     async def messages(self, call: Call[str]) -> AsyncGenerator[Message, None]:
         """The messages of a stream, which is gone on with where it broke off, until the caller leaves."""

@@ -6,7 +6,8 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from memoranda.client.awaited.asking import Asking
 from memoranda.client.call import Call
-from memoranda.client.signatures import shown_as
+from memoranda.client.errors import going_round
+from memoranda.client.signatures import named, shown_as
 from memoranda.client.streams import Message
 from memoranda.memories.models import Memory, MemoryPage
 from memoranda.words.given import checked
@@ -29,6 +30,10 @@ class Asked(Generic[P, T]):
 
     def __init__(self, make: Callable[P, Call[T]]) -> None:
         self.make = checked(make)
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -60,8 +65,12 @@ class Pages(Generic[P, G, T]):
         return await self._asking.ask(self._make(*args, **kwargs))
 
     async def each(self, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-        """One after the other, page by page, from the page that is named or the first."""
+        """One after the other, page by page, from the page that is named or the first.
+
+        Raises `UnexpectedAnswer` where a page leads back to one that was read.
+        """
         call = self._make(*args, **kwargs)
+        begun = {call.query.get("cursor")}
         while True:
             page = await self._asking.ask(call)
             if not isinstance(page, Page):
@@ -70,6 +79,9 @@ class Pages(Generic[P, G, T]):
                 yield item
             if page.next_cursor is None:
                 return
+            if page.next_cursor in begun:
+                raise going_round()
+            begun.add(page.next_cursor)
             call = call.after(page.next_cursor)
 
 
@@ -86,6 +98,10 @@ class Paged(Generic[P, G, T]):
 
     def __init__(self, make: Callable[..., Call[Any]]) -> None:
         self.make: Callable[P, Call[G]] = checked(make)
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -106,6 +122,10 @@ class Lined(Generic[P]):
 
     def __init__(self, make: Callable[P, Call[str]]) -> None:
         self.make = checked(make)
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -133,6 +153,10 @@ class Followed(Generic[P, T]):
     def __init__(self, make: Callable[P, Call[str]], told: Callable[[Message], T]) -> None:
         self.make = checked(make)
         self._told = told
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...

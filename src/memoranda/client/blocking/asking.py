@@ -24,7 +24,7 @@ from memoranda.client.exchange import (
     sent,
 )
 from memoranda.client.retrying import PATIENT, Failure, Retries
-from memoranda.client.streams import END, Lines, Message, Messages
+from memoranda.client.streams import END, Lines, Message, Messages, whole_line
 
 T = TypeVar("T")
 
@@ -53,15 +53,18 @@ class Asking:
         raise AssertionError("an endless count ended")
 
     def lines(self, call: Call[str]) -> Generator[str, None, None]:
-        """The lines of an answer as they come; one that breaks off raises, and does not just end."""
+        """The lines of an answer as they come; one that breaks off raises, and does not just end.
+
+        Raises `UnexpectedAnswer` where it ends amid a line, or a line is no object of JSON.
+        """
         lines = Lines()
         with self._streamed(call, LINES) as response:
             try:
                 for part in response.iter_bytes():
-                    yield from lines.feed(part)
+                    yield from map(whole_line, lines.feed(part))
             except httpx.RequestError as error:
                 raise lost(error).error from error
-        yield from lines.end()
+        lines.check_ended()
 
     def messages(self, call: Call[str]) -> Generator[Message, None, None]:
         """The messages of a stream, which is gone on with where it broke off, until the caller leaves."""

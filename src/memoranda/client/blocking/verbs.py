@@ -5,7 +5,8 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from memoranda.client.blocking.asking import Asking
 from memoranda.client.call import Call
-from memoranda.client.signatures import shown_as
+from memoranda.client.errors import going_round
+from memoranda.client.signatures import named, shown_as
 from memoranda.client.streams import Message
 from memoranda.memories.models import Memory, MemoryPage
 from memoranda.words.given import checked
@@ -28,6 +29,10 @@ class Asked(Generic[P, T]):
 
     def __init__(self, make: Callable[P, Call[T]]) -> None:
         self.make = checked(make)
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -59,8 +64,12 @@ class Pages(Generic[P, G, T]):
         return self._asking.ask(self._make(*args, **kwargs))
 
     def each(self, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-        """One after the other, page by page, from the page that is named or the first."""
+        """One after the other, page by page, from the page that is named or the first.
+
+        Raises `UnexpectedAnswer` where a page leads back to one that was read.
+        """
         call = self._make(*args, **kwargs)
+        begun = {call.query.get("cursor")}
         while True:
             page = self._asking.ask(call)
             if not isinstance(page, Page):
@@ -68,6 +77,9 @@ class Pages(Generic[P, G, T]):
             yield from page.items
             if page.next_cursor is None:
                 return
+            if page.next_cursor in begun:
+                raise going_round()
+            begun.add(page.next_cursor)
             call = call.after(page.next_cursor)
 
 
@@ -84,6 +96,10 @@ class Paged(Generic[P, G, T]):
 
     def __init__(self, make: Callable[..., Call[Any]]) -> None:
         self.make: Callable[P, Call[G]] = checked(make)
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -104,6 +120,10 @@ class Lined(Generic[P]):
 
     def __init__(self, make: Callable[P, Call[str]]) -> None:
         self.make = checked(make)
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...
@@ -131,6 +151,10 @@ class Followed(Generic[P, T]):
     def __init__(self, make: Callable[P, Call[str]], told: Callable[[Message], T]) -> None:
         self.make = checked(make)
         self._told = told
+
+    def __set_name__(self, room: type, name: str) -> None:
+        """Be called as the room calls it."""
+        self.make = named(self.make, room, name)
 
     @overload
     def __get__(self, room: None, kind: type[Room]) -> Self: ...

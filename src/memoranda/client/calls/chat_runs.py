@@ -49,7 +49,7 @@ def pick_up_chat_run(run_id: Id, *, picked_up_by: str | None = None) -> Call[Cha
     )
 
 
-def prepare_agent(run_id: Id, *, agent_id: Id | None = None) -> Call[Prepared]:
+def prepare_agent(run_id: Id, agent_id: Id | None = None) -> Call[Prepared]:
     """Get what an agent of the run begins from: its conversation, what it is asked, and the notes for it."""
     return Call(
         "POST",
@@ -79,8 +79,8 @@ def resume_chat_run(run_id: Id) -> Call[ChatRun]:
 def answer_chat_run(
     run_id: Id,
     content: str | Sequence[Mapping[str, Any]],
+    turns: Sequence[AgentTurn | Mapping[str, Any]] = (),
     *,
-    turns: Sequence[AgentTurn] = (),
     stopped: bool = False,
 ) -> Call[Answered]:
     """End a run with its answer, and keep what its agents know by now: all of it or nothing."""
@@ -110,7 +110,10 @@ def stop_chat_run(run_id: Id) -> Call[ChatRun]:
 
 
 def tell_chat_run(
-    run_id: Id, *, events: Sequence[NewEvent] = (), after: int | None = None
+    run_id: Id,
+    events: Sequence[NewEvent | Mapping[str, Any]] = (),
+    *,
+    after: int | None = None,
 ) -> Call[Heard]:
     """Tell what happens in a run, or that it lives; the answer says whether it is to stop."""
     return Call(

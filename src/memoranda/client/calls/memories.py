@@ -25,7 +25,7 @@ def forget_all(confirm: str) -> Call[Forgotten]:
 
 
 def erase_user(user_id: Id) -> Call[Erased]:
-    """Erase all memories and proposals that are for one user, at once and for good."""
+    """Erase all that is for one user, at once and for good: memories and proposals, chats, conversations, section of the dossier, and what agent frameworks keep for it."""
     return Call("POST", "/v1/memories/erase-user", Erased, body=given(user_id=user_id))
 
 

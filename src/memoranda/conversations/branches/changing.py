@@ -121,10 +121,15 @@ def clear(tx: Transaction, place: Place) -> tuple[Conversation | None, list[Conv
 
 
 def _place_on(tx: Transaction, place: Place, branch: str) -> Place:
-    """The conversation of a branch. Raises `NotFound` for one that never was, or was deleted, and `Gone` for a cleared one."""
+    """The conversation of a branch. Raises `NotFound` for one that never was, or was deleted, and `Gone` for a cleared one.
+
+    Raises `OlderGeneration` and `LaterGeneration` as `main` does.
+    """
     if branch == MAIN:
         return place
-    found = store.named(tx, _key(place), branch)
+    key = _key(place)
+    check_generation(key.workflow_id, key.generation, generations.present(tx, key.workflow_id))
+    found = store.named(tx, key, branch)
     if found is not None and found.ended == "cleared":
         raise Gone(f"The branch {branch[:80]!r} was cleared: go on with {MAIN!r}.", branch=branch)
     if found is None or found.conversation_id is None:

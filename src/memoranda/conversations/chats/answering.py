@@ -6,7 +6,7 @@ from uuid import UUID
 
 from memoranda.access.models import Principal
 from memoranda.conversations import writing
-from memoranda.conversations.chats import asking, store
+from memoranda.conversations.chats import asking, store, tree
 from memoranda.conversations.chats.branches import lists
 from memoranda.conversations.chats.branches import store as branches
 from memoranda.conversations.chats.branches.marks import Line, kept_upto, lines_of, mark_of
@@ -90,10 +90,17 @@ def prepare(
     loaded = load(tx, place, limits)
     _check_own(chat, loaded.conversation)
     branches.record(tx, _cursor(tx, chat, run, place.subject.agent_id, loaded))
-    lines = notes.claim(tx, chat, run)
+    shown = tree.path(store.outline(tx, chat.id), run.message_id)
+    lines = notes.claim(tx, chat, run, [place.id for place in shown])
     store.see(tx, run.id)
     asked = asking.asked(
-        tx, chat, run, place.subject.agent_id, lines=lines, budget=limits.seed_bytes
+        tx,
+        chat,
+        run,
+        place.subject.agent_id,
+        shown=shown,
+        lines=lines,
+        budget=limits.seed_bytes,
     )
     return Prepared(
         run=run.model_copy(update={"seen_at": tx.now}), loaded=loaded, asked=asked, notes=lines

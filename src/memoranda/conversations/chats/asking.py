@@ -23,15 +23,15 @@ def asked(
     run: ChatRun,
     agent_id: UUID | None,
     *,
+    shown: Sequence[Place],
     lines: Sequence[str],
     budget: int,
 ) -> list[Message]:
-    """What of the path no run has saved for this agent, and at last what this run answers, with the notes ahead.
+    """What of the path `shown` no run has saved for this agent, and at last what this run answers, with the notes ahead.
 
     One that joins later is told the path so far. What comes before the last message has at most `budget` bytes: the
     oldest turns go first, and a line says so.
     """
-    shown = tree.path(store.outline(tx, chat.id), run.message_id)
     untold = tree.untold(shown, branches.told(tx, chat.id, agent_id))
     (last,) = store.messages(tx, [run.message_id])
     earlier = _newest(tx, untold[:-1], budget)

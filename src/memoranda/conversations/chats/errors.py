@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from memoranda.conversations.chats.models import Chat, ChatRun
+from memoranda.conversations.chats.models import Chat, ChatRun, ChatRunStatus
 from memoranda.conversations.errors import OlderGeneration
 from memoranda.words.errors import Conflict, Invalid, NotFound
 
@@ -83,8 +83,9 @@ def sent_otherwise(message_id: UUID) -> Conflict:
 
 def in_progress(run: ChatRun) -> RunInProgress:
     """The refusal of what has to wait for that run."""
+    stops = "" if run.status is ChatRunStatus.STOPPING else ", or stop it"
     return RunInProgress(
-        f"A run of this chat is {run.status.value}: wait until it has answered, or stop it. Where whoever "
+        f"The run {run.id} of this chat is {run.status.value}: wait until it has ended{stops}. Where whoever "
         "answered it is gone, end it with fail(run_id, reason), or with answer(run_id, content, stopped=True) "
         "for what it came to.",
         run_id=str(run.id),
@@ -127,12 +128,14 @@ def branch_unavailable(message_id: UUID) -> BranchUnavailable:
     )
 
 
-def not_editable(message_id: UUID) -> NotEditable:
-    """The refusal to edit what is an answer, or not shown."""
-    return NotEditable(
-        "Only what a person said on the path that is shown can be edited: switch to its branch first.",
-        message_id=str(message_id),
+def not_editable(message_id: UUID, *, answer: bool) -> NotEditable:
+    """The refusal to edit what is an answer, wherever it is, or not shown."""
+    why = (
+        "An answer is not edited: regenerate makes another beside the latest one."
+        if answer
+        else "Only what is on the path that is shown can be edited: switch to its branch first."
     )
+    return NotEditable(why, message_id=str(message_id))
 
 
 def nothing_to_answer(chat: Chat) -> NotEditable:

@@ -74,14 +74,15 @@ def delete(tx: Transaction, who: Principal, chat_id: UUID, quoted: Quoted) -> Re
     return Removed(chat, gone, run_id)
 
 
-def forget_user(tx: Transaction, user_id: UUID) -> None:
-    """Delete the user's chats and opinions; what its agents know goes with the user's conversations, afterwards."""
-    held = [store.hold(tx, each.id) for each in store.of_user(tx, user_id)]
+def forget_user(tx: Transaction, user_id: UUID) -> int:
+    """Delete the user's chats, and how many; opinions too. What its agents know goes with the user's conversations, afterwards."""
+    asked = [store.hold(tx, each.id) for each in store.of_user(tx, user_id)]
+    held = [chat for chat in asked if chat is not None]
     for chat in held:
-        if chat is not None:
-            _drop(tx, chat)
+        _drop(tx, chat)
     if store.forget_opinions(tx, user_id):
         signal(tx, SCRUB)
+    return len(held)
 
 
 def forget_workflow(tx: Transaction, workflow_id: str) -> None:

@@ -104,8 +104,9 @@ def edit(
     edited = ways.places.get(message_id)
     if edited is None:
         raise unknown_message(message_id)
-    if edited.role != "user" or edited not in ways.shown:
-        raise not_editable(message_id)
+    answer = edited.role != "user"
+    if answer or edited not in ways.shown:
+        raise not_editable(message_id, answer=answer)
     moved = go(tx, chat, ways, ways.back_to(edited.parent_id), seen.most)
     return Moved(_said(tx, chat, content, edited.parent_id, None, action="edited"), moved)
 

@@ -1,7 +1,7 @@
 """The verbs of chats: say something, let a run answer it, move to another branch, clear or delete it."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 from uuid import UUID
 
 from memoranda.access.models import Principal, Role
@@ -26,6 +26,7 @@ from memoranda.conversations.chats.notes.service import ChatNotes
 from memoranda.conversations.chats.removing import Quoted
 from memoranda.conversations.chats.seeing import seen_chat, seen_run
 from memoranda.conversations.chats.sending import Seen
+from memoranda.conversations.chats.turns import read_turns
 from memoranda.conversations.content import check_content, written
 from memoranda.conversations.limits import LIMITS, ConversationLimits
 from memoranda.conversations.listeners import Listeners
@@ -274,20 +275,20 @@ class Chats:
         who: Principal,
         run_id: UUID,
         content: Content,
-        turns: Sequence[AgentTurn] = (),
+        turns: Sequence[AgentTurn | Mapping[str, Any]] = (),
         *,
         stopped: bool = False,
     ) -> Answered:
         """End a run with what it answered, and save what its agents know by now: all of it or nothing.
 
-        Each of `turns` is all of the list that was sent to an agent's model, with its answer; without any, agents are
+        Each of `turns`, a value or plain JSON, is all of the list that was sent to an agent's model, with its answer; without any, agents are
         told of the answer by the next run. One that was `stopped` is kept as far as it went, and calls that had not begun
         are answered as not run. Raises `RunEnded`, `Conflict` for one that is not running or not prepared, `LateSave` and
         `OlderGeneration` where the conversations were cleared or reset since, `ConversationTooLarge`, `Invalid` also for a
         list that leaves out what `prepare` gave, `NotFound`.
         """
         _check(content)
-        said = Said(content, turns, stopped)
+        said = Said(content, read_turns(turns), stopped)
         done, saved = await self._write(who, answering.answer, run_id, said, self._limits)
         self._told(who, run_id, "saved", saved)
         return done

@@ -241,7 +241,7 @@ def remove(tx: Transaction, chat_id: UUID) -> None:
 def forget_opinions(tx: Transaction, user_id: UUID) -> bool:
     """Delete all that the user thinks of answers, and the notes that tell of it; whether there was anything."""
     for row in tx.all(OPINIONS, user=user_id):
-        tx.run(FORGET_NOTE, chat=row.chat_id, of_key=key_of(row.message_id))
+        tx.run(FORGET_NOTE, chat=row.chat_id, of_key=key_of(row.message_id, user_id))
     return tx.run(FORGET_OPINIONS, user=user_id) > 0
 
 

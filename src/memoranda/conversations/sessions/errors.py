@@ -2,7 +2,7 @@
 
 from memoranda.conversations.errors import ConversationTooLarge
 from memoranda.conversations.sessions.models import SessionName
-from memoranda.words.errors import Conflict, NotFound, Refused
+from memoranda.words.errors import Conflict, Invalid, NotFound, Refused
 
 
 class SessionExists(Conflict):
@@ -40,6 +40,14 @@ def session_too_large(what: str, size: int, limit: int) -> ConversationTooLarge:
         f"The {what} would have {size} bytes and may have {limit}: keep less in it, or begin another session.",
         bytes=size,
         limit=limit,
+    )
+
+
+def no_json() -> Invalid:
+    """The refusal of state that can't be written as JSON."""
+    return Invalid(
+        "The state is no JSON: use objects, lists, texts, numbers of up to 4,300 digits, true, false and null.",
+        field="state",
     )
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from memoranda.conversations.sessions.errors import (
+    no_json,
     session_exists,
     session_too_large,
     session_went_on,
@@ -260,8 +261,11 @@ def _put_shared(
 
 
 def _written(state: State, most_bytes: int) -> str:
-    """Escaped to the last character that a text column might not take."""
-    text = json.dumps(state)
+    """Escaped to the last character that a text column might not take. Raises `Invalid` for what is no JSON."""
+    try:
+        text = json.dumps(state)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise no_json() from error
     if len(text) > most_bytes:
         raise session_too_large("state", len(text), most_bytes)
     return text

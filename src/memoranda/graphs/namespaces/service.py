@@ -7,6 +7,7 @@ from uuid import UUID
 from memoranda.access.models import Principal
 from memoranda.access.reach import EVERYBODY, NOBODY, Reach, reach_of
 from memoranda.access.roles import Permission, organization_for, sees, subject_of
+from memoranda.graphs.errors import NAMING, kept_for
 from memoranda.graphs.holders import store as holders
 from memoranda.graphs.items.checking import check_namespace
 from memoranda.graphs.namespaces import store
@@ -117,10 +118,7 @@ class GraphNamespaces:
         check_namespace("namespace", namespace, empty=False)
         rows = await self._storage.write(organization, _purge, who, subject, namespace)
         if not rows:
-            raise NotFound(
-                "There is no item below this namespace for this user and agent: list those that there are, "
-                "and name whose they are."
-            )
+            raise NotFound(f"There is no item below this namespace {kept_for(subject)}. {NAMING}")
         return RowsPurged(rows=rows, scrubbed=await self._storage.scrub())
 
     async def quoting(

@@ -86,7 +86,7 @@ def shown(
             piece_of(
                 parts[each.part],
                 each.begin,
-                store.body(tx, parts[each.part], each.begin, each.size),
+                store.body(tx, parts[each.part], each.begin, each.size) or b"",
             )
             for each in wanted
         ],
@@ -105,8 +105,8 @@ def purge(tx: Transaction, who: Principal, subject: ContextSubject, thread_id: s
 
 
 def quoting(tx: Transaction, quotes: Quotes, place: Place) -> Quoting | None:
-    """A thread that quotes; None where it does not."""
-    if not _quotes(tx, quotes, place):
+    """A thread that quotes; None where it does not, or is gone meanwhile."""
+    if not _is_there(tx, place) or not _quotes(tx, quotes, place):
         return None
     there = store.told(tx, place)
     return Quoting(there.user_id, there.agent_id, there.thread_id)
@@ -135,7 +135,7 @@ def said_in(kind: str, body: bytes) -> Any:
     if kind == "json":
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
     return [text, _JOINING.sub(" ", text)]
 
@@ -144,7 +144,7 @@ def _quotes(tx: Transaction, quotes: Quotes, place: Place) -> bool:
     if quotes.are_in(place.thread_id):
         return True
     return any(
-        quotes.are_in([part.namespace, part.name, said_in(part.kind, store.body(tx, part))])
+        quotes.are_in([part.namespace, part.name, said_in(part.kind, store.body(tx, part) or b"")])
         for part in store.all_parts(tx, place)
     )
 

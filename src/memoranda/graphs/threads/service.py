@@ -8,6 +8,7 @@ from memoranda.access.models import Principal
 from memoranda.access.reach import EVERYBODY, Reach, reach_of
 from memoranda.access.roles import Permission, organization_for, subject_of
 from memoranda.graphs.checkpoints.models import At
+from memoranda.graphs.errors import NAMING, kept_for
 from memoranda.graphs.limits import LONGEST_ID, LONGEST_NAMESPACE, name_input
 from memoranda.graphs.threads import looking, store
 from memoranda.graphs.threads.looking import Quoting
@@ -26,6 +27,7 @@ from memoranda.words.inputs import check_count
 from memoranda.words.page import Page
 from memoranda.words.purged import RowsPurged
 from memoranda.words.quotes import Quotes
+from memoranda.words.subject import ContextSubject
 
 MOST_LISTED: Final = 200
 MOST_SHOWN: Final = 1024 * 1024
@@ -95,7 +97,7 @@ class GraphThreads:
             organization, looking.checkpoints, subject, thread_id, (last_id, last_space), limit + 1
         )
         if found is None:
-            raise unknown_thread(thread_id)
+            raise unknown_thread(thread_id, subject)
         more = len(found) > limit
         last = [found[limit - 1].checkpoint_id, found[limit - 1].namespace] if more else []
         return Page(
@@ -127,7 +129,8 @@ class GraphThreads:
         shown = await self._storage.read(organization, looking.shown, subject, at, after, most)
         if shown is None:
             raise NotFound(
-                f"The thread {at.thread_id[:80]!r} has no such checkpoint there: list those that it has.",
+                f"The thread {at.thread_id[:80]!r} has no such checkpoint {kept_for(subject)}: list those that "
+                f"it has. {NAMING}",
                 thread_id=at.thread_id[:80],
             )
         return shown
@@ -146,7 +149,7 @@ class GraphThreads:
         name_input("thread_id", thread_id)
         rows = await self._storage.write(organization, looking.purge, who, subject, thread_id)
         if not rows:
-            raise unknown_thread(thread_id)
+            raise unknown_thread(thread_id, subject)
         return RowsPurged(rows=rows, scrubbed=await self._storage.scrub())
 
     async def quoting(
@@ -188,17 +191,20 @@ class GraphThreads:
     async def pieces(
         self, organization_id: UUID, place: Place
     ) -> AsyncIterator[tuple[str, CheckpointPart]]:
-        """All that a thread holds, each part once with its namespace, and a long one in pieces of 1 MB."""
+        """All that a thread holds, each part once with its namespace, and a long one in pieces of 1 MB.
+
+        What is deleted meanwhile is left out.
+        """
         for part in await self._storage.read(organization_id, looking.all_parts, place):
             for begin in range(0, max(part.bytes, 1), MOST_SHOWN):
-                yield (
-                    part.namespace,
-                    await self._piece(organization_id, part, begin),
-                )
+                piece = await self._piece(organization_id, part, begin)
+                if piece is None:
+                    break
+                yield part.namespace, piece
 
-    async def _piece(self, organization_id: UUID, part: Part, begin: int) -> CheckpointPart:
+    async def _piece(self, organization_id: UUID, part: Part, begin: int) -> CheckpointPart | None:
         body = await self._storage.read(organization_id, store.body, part, begin, MOST_SHOWN)
-        return looking.piece_of(part, begin, body)
+        return None if body is None else looking.piece_of(part, begin, body)
 
 
 def check_at(at: At) -> None:
@@ -209,10 +215,9 @@ def check_at(at: At) -> None:
         name_input("checkpoint_id", at.checkpoint_id, limit=LONGEST_ID)
 
 
-def unknown_thread(thread_id: str) -> NotFound:
+def unknown_thread(thread_id: str, subject: ContextSubject) -> NotFound:
     """The refusal of a thread that is not there, or not for this subject."""
     return NotFound(
-        f"There is no thread {thread_id[:80]!r} for this user and agent: list those that there are, and name "
-        "whose it is.",
+        f"There is no thread {thread_id[:80]!r} {kept_for(subject)}. {NAMING}",
         thread_id=thread_id[:80],
     )

@@ -257,15 +257,15 @@ def all_parts(tx: Transaction, place: Place) -> Iterator[Part]:
             yield each._replace(name=f"{each.name}.{row.checkpoint_id}")
 
 
-def body(tx: Transaction, part: Part, begin: int = 0, size: int | None = None) -> bytes:
-    """A piece of a part's body, or all of it; nothing where it is gone meanwhile."""
+def body(tx: Transaction, part: Part, begin: int = 0, size: int | None = None) -> bytes | None:
+    """A piece of a part's body, or all of it; None where the part is gone meanwhile."""
     row = tx.one(
         part.statement,
         begin=begin + 1,  # databases count from 1
         size=part.bytes if size is None else size,
         **part.keys,
     )
-    return b"" if row is None or row[0] is None else bytes(row[0])
+    return None if row is None else bytes(row[0] or b"")
 
 
 def _own(place: Place, row: Row) -> list[Part]:

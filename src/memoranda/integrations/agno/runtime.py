@@ -17,6 +17,7 @@ from memoranda.access.models import Principal, Role
 from memoranda.access.roles import subject_of
 from memoranda.app import Memoranda
 from memoranda.briefs.blocks.models import RunBlock
+from memoranda.briefs.policies import FRONT_DOOR_NAME
 from memoranda.integrations.agno.functions import Calls
 from memoranda.integrations.agno.window import (
     CONVERSATIONAL,
@@ -28,7 +29,8 @@ from memoranda.integrations.agno.window import (
 )
 from memoranda.runs.models import Run, RunStatus
 from memoranda.runs.result import LONGEST_REASON, LONGEST_SUMMARY, MOST_REFS, Refs
-from memoranda.words.errors import Conflict, Invalid, MemorandaError
+from memoranda.words.errors import Conflict, Invalid, MemorandaError, NotFound
+from memoranda.words.fitting import called
 from memoranda.words.given import checked
 from memoranda.words.ref import ResourceRef
 from memoranda.words.text import clean
@@ -87,7 +89,7 @@ class AgnoRuntime:
         The run is completed with the agent's words as its summary and the rows that they
         cite as its refs, and failed or cancelled as Agno says; one that somebody else ended meanwhile stays as
         they left it. Raises `Invalid` for an agent that takes
-        no instructions, and what `Runs.create` and `Briefs.for_run` do.
+        no instructions, `NotFound` for a policy that is not there, and what `Runs.create` and `Briefs.for_run` do.
         """
         _check(agent)
         if options.pop("stream", None):
@@ -96,6 +98,7 @@ class AgnoRuntime:
                 "agent as instructions.",
                 field="stream",
             )
+        await self._check_policy(agent_id)
         given: dict[str, Any] = {"query": query, "refs": [ref.model_dump() for ref in refs]}
         given |= {} if conversation is None else {"conversation": str(conversation)}
         run = await self._memoranda.runs.create(
@@ -126,6 +129,12 @@ class AgnoRuntime:
         while it did. Raises `Conflict` where somebody has still to decide, or the run doesn't wait.
         """
         _check(agent)
+        if not isinstance(output, RunOutput):
+            raise Invalid(
+                "output must be what `AgnoRuntime.run` answered as its `output`, or what Agno's database kept "
+                f"of it, and is {called(output)}.",
+                field="output",
+            )
         check_window(output.messages or [])
         run = await self._memoranda.runs.own(self._who, _run_of(output))
         calls = self._calls(run)
@@ -143,6 +152,25 @@ class AgnoRuntime:
             briefed = await _briefed(agent, block, calls)
             output = await _go_on(briefed, output)
             return await self._settle(run, block, briefed, calls, output)
+
+    async def _check_policy(self, agent_id: UUID | None) -> None:
+        """Raise `NotFound` and `Invalid` for a policy that no brief of the run could be built by."""
+        name = self._policy_name
+        if name is None:
+            return
+        if name == FRONT_DOOR_NAME and (agent_id or self._who.agent_id) is not None:
+            raise Invalid(
+                f"The policy {name} is for a turn before any agent runs, so no run of an agent has it: name "
+                "another one, or leave the agent out.",
+                field="policy_name",
+            )
+        try:
+            await self._memoranda.briefs.policy(self._who, name)
+        except NotFound as missing:
+            raise NotFound(
+                f"There is no policy {name!r}, so no run was begun: list the policies to see which there are.",
+                field="policy_name",
+            ) from missing
 
     async def _block(self, run: Run) -> RunBlock:
         given = run.input if isinstance(run.input, dict) else {}
@@ -222,6 +250,8 @@ class AgnoRuntime:
 
 def _check(agent: Agent) -> None:
     """Refuse an agent that would run without its brief, or with all earlier ones, and nobody would see it."""
+    if not isinstance(agent, Agent):
+        raise Invalid(f"agent must be an agent of Agno's and is {called(agent)}.", field="agent")
     if agent.system_message is not None:
         raise Invalid(
             "This agent has a system message of its own, in which Agno puts no instructions, and so no "

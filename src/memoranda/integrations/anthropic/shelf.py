@@ -37,6 +37,7 @@ _DONE: Final = {Outcome.DONE.value, Outcome.KNOWN.value}
 _NOT_DONE: Final = {Outcome.DENIED.value, Outcome.DROPPED.value, Outcome.FAILED.value}
 _PAGE: Final = 200
 _EXACTLY: Final = {"as_written": True}
+_ALONE: Final = {"title_once": True}
 _WENT_ON: Final = {StaleVersion.code, Conflict.code, NotFound.code}
 _TOO_LONG: Final = {"text", "arguments"}
 LONGER: Final = f"Keep one fact in a file. What is longer belongs into {ROOT}/{AGENT}/NOTES.md."
@@ -150,8 +151,8 @@ class Shelf:
 
     async def create(self, path: Path, text: str) -> str | None:
         """Keep a new file as a memory, to the last blank; what waits for a person, if something does."""
-        given = {"content": text, "title": str(path), **_EXACTLY}
-        return await self._call("remember", given, path)
+        given = {"content": text, "title": str(path), **_EXACTLY, **_ALONE}
+        return await self._call("remember", given, path, taken=f"File {path} already exists")
 
     async def write(self, item: Item, text: str) -> str | None:
         """Let a file say something else."""
@@ -165,7 +166,9 @@ class Shelf:
 
     async def move(self, item: Kept, path: Path) -> str | None:
         """Keep a memory under another path."""
-        return await self._patch(item, {"title": str(path)})
+        given = {**_version(item), "patch": {"title": str(path), **_ALONE}}
+        taken = f"The destination {path} already exists"
+        return await self._call("update", given, item.path, taken=taken)
 
     async def forget(self, item: Kept) -> str | None:
         """Forget a memory."""
@@ -174,10 +177,14 @@ class Shelf:
     async def _patch(self, item: Kept, patch: dict[str, Any]) -> str | None:
         return await self._call("update", {**_version(item), "patch": patch}, item.path)
 
-    async def _call(self, tool: str, arguments: dict[str, Any], path: Path) -> str | None:
-        """None where it is done; else what it waits for. Raises what refuses it."""
+    async def _call(
+        self, tool: str, arguments: dict[str, Any], path: Path, taken: str = ""
+    ) -> str | None:
+        """None where it is done; else what it waits for. Raises what refuses it; `taken` says that a path is."""
         called = await self._memoranda.tools.call(self._who, tool, arguments, course=self._course)
         if called.refusal is not None:
+            if called.refusal.details.keys() >= {"field", "taken_by"}:
+                raise Conflict(taken)
             raise await self._refused(called.refusal, path)
         answer = called.answer or {}
         said = str(answer.get("message"))

@@ -1,12 +1,13 @@
 """LangGraph's store: items of a subject, which graphs put, ask for, and search by what they mean."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
 from langgraph.store.base import (
     BaseStore,
     GetOp,
+    InvalidNamespaceError,
     Item,
     ListNamespacesOp,
     Op,
@@ -33,6 +34,7 @@ from memoranda.graphs.items.models import (
 )
 from memoranda.integrations.home import Given, Home
 from memoranda.words.errors import Invalid
+from memoranda.words.fitting import called
 from memoranda.words.given import checked
 
 WHOLE: Final = "$"
@@ -93,7 +95,7 @@ class MemorandaStore(BaseStore):
     def _asked(self, ops: Iterable[Op]) -> list[Operation]:
         given = list(ops)
         for each in given:
-            validate_op_namespace(each)
+            _check(each)
         return [self._operation(each) for each in given]
 
     async def _done(self, asked: Sequence[Operation]) -> list[Result]:
@@ -138,6 +140,39 @@ class MemorandaStore(BaseStore):
         fields = self._fields if op.index is None else [_tokenized(each) for each in op.index]
         found = [text for field in fields for text in get_text_at_path(op.value, field)]
         return tuple(text for text in found if text.strip())
+
+
+def _check(op: Op) -> None:
+    """Raise LangGraph's `InvalidNamespaceError`, and `ValueError` for what is of no shape that an operation has."""
+    match op:
+        case GetOp() | PutOp():
+            _check_labels("namespace", op.namespace)
+        case SearchOp():
+            _check_labels("namespace_prefix", op.namespace_prefix)
+            if op.filter is not None and not isinstance(op.filter, Mapping):
+                raise ValueError(f"filter must be a mapping or None and is {called(op.filter)}.")
+    validate_op_namespace(op)
+    if isinstance(op, PutOp):
+        if op.value is not None and not isinstance(op.value, Mapping):
+            raise ValueError(
+                f"value must be a mapping, or None to delete, and is {called(op.value)}."
+            )
+        if (
+            op.index is not None
+            and op.index is not False
+            and not isinstance(op.index, list | tuple)
+        ):
+            raise ValueError(
+                f"index must be a list of fields, False or None and is {called(op.index)}."
+            )
+
+
+def _check_labels(field: str, namespace: object) -> None:
+    """A text is iterable too: each of its letters would be a label."""
+    if not isinstance(namespace, list | tuple):
+        raise InvalidNamespaceError(
+            f"{field} must be a tuple of labels and is {called(namespace)}."
+        )
 
 
 def _tokenized(field: str) -> list[str] | str:

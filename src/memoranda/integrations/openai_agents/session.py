@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 from uuid import UUID
 
 from agents.items import TResponseInputItem
@@ -17,12 +17,15 @@ from memoranda.conversations.branches.service import MOST_READ
 from memoranda.conversations.models import ConversationKey, StoredMessage
 from memoranda.conversations.preparing import MOST_APPENDED
 from memoranda.conversations.said import is_summary
+from memoranda.conversations.service import MOST_LISTED
 from memoranda.integrations.home import Given, Home
 from memoranda.integrations.openai_agents.items import item_of, message_of
 from memoranda.integrations.openai_agents.turns import Said, outline, used
 from memoranda.words.errors import Conflict, Gone, Invalid, NotFound
 from memoranda.words.given import checked
 from memoranda.words.inputs import text_input
+
+T = TypeVar("T")
 
 PREVIEW: Final = 100
 """Characters of a turn that a list of turns shows."""
@@ -95,14 +98,14 @@ class MemorandaSession:
         for at in range(0, len(made), MOST_APPENDED):
             some = made[at : at + MOST_APPENDED]
             try:
-                await self._home.run(
+                await self._asked(
                     self._branches.append(
                         self._who, self._key, some, branch=self._branch, user_id=self._user_id
                     )
                 )
             except Gone:
                 self._branch = MAIN  # cleared by another object of this session
-                await self._home.run(
+                await self._asked(
                     self._branches.append(
                         self._who, self._key, some, branch=MAIN, user_id=self._user_id
                     )
@@ -111,21 +114,21 @@ class MemorandaSession:
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item away and answer it; None where there is none."""
         try:
-            taken = await self._home.run(
+            taken = await self._asked(
                 self._branches.take_last(
                     self._who, self._key, branch=self._branch, user_id=self._user_id
                 )
             )
         except Gone:
             self._branch = MAIN  # cleared by another object of this session
-            taken = await self._home.run(
+            taken = await self._asked(
                 self._branches.take_last(self._who, self._key, user_id=self._user_id)
             )
         return None if taken is None else _given(item_of(taken))
 
     async def clear_session(self) -> None:
         """Take all items away, and all branches; this object is on `main` then."""
-        await self._home.run(self._branches.clear(self._who, self._key, user_id=self._user_id))
+        await self._asked(self._branches.clear(self._who, self._key, user_id=self._user_id))
         self._branch = MAIN
 
     async def create_branch_from_turn(
@@ -138,7 +141,7 @@ class MemorandaSession:
         if branch_name is not None and not branch_name.strip():
             raise ValueError("Branch name cannot be empty: give one, or leave it out.")
         with _as_the_sdk_says(f"Turn {turn_number} does not contain a user message"):
-            made = await self._home.run(
+            made = await self._asked(
                 self._branches.create(
                     self._who,
                     self._key,
@@ -164,7 +167,7 @@ class MemorandaSession:
         """Go on with a branch. Raises `ValueError` where it is not there."""
         if branch_id != MAIN:
             with _as_the_sdk_says(f"Branch {branch_id!r} does not exist"):
-                await self._home.run(
+                await self._asked(
                     self._branches.messages(
                         self._who, self._key, branch=branch_id, latest=0, user_id=self._user_id
                     )
@@ -185,7 +188,7 @@ class MemorandaSession:
                 f"Cannot delete current branch {branch_id!r}: use force=True, or switch to another first."
             )
         with _as_the_sdk_says(f"Branch {branch_id!r} does not exist"):
-            await self._home.run(
+            await self._asked(
                 self._branches.delete(self._who, self._key, branch_id, user_id=self._user_id)
             )
         if branch_id == self._branch:
@@ -193,7 +196,7 @@ class MemorandaSession:
 
     async def list_branches(self) -> list[dict[str, Any]]:
         """The branches: `branch_id`, `message_count`, `user_turns`, `is_current`, `created_at`."""
-        found = await self._home.run(
+        found = await self._asked(
             self._branches.listed(self._who, self._key, user_id=self._user_id)
         )
         return [
@@ -234,6 +237,33 @@ class MemorandaSession:
         """How often each tool was called on a branch: its name, how often, and in which turn of the user's."""
         return used(await self._outline(branch_id))
 
+    async def _asked(self, asked: Coroutine[Any, Any, T]) -> T:
+        """What is answered. Raises `NotFound` that says whose the session is, to those who may know it."""
+        try:
+            return await self._home.run(asked)
+        except NotFound as missing:
+            if not await self._home.run(self._is_anothers()):
+                raise
+            raise NotFound(
+                f"The session {self.session_id!r} is another user's, and not there for this one: name another "
+                "workflow, or session, by an id that names its user too.",
+                field="session_id",
+            ) from missing
+
+    async def _is_anothers(self) -> bool:
+        """Whether a user who is not named has this session, as far as `who` sees conversations."""
+        if self._user_id is None:
+            return False
+        found = await self._home.memoranda.conversations.of_workflow(
+            self._who, self.session_id, limit=MOST_LISTED
+        )
+        key = self._key
+        return any(
+            each.user_id not in {None, self._user_id}
+            for each in found.items
+            if (each.generation, each.agent_id) == (key.generation, key.agent_id)
+        )
+
     async def _outline(self, branch_id: str | None) -> list[Said]:
         found = await self._messages(branch_id, None)
         return outline(
@@ -243,7 +273,7 @@ class MemorandaSession:
     async def _messages(self, branch_id: str | None, latest: int | None) -> list[StoredMessage]:
         branch = branch_id or self._branch
         try:
-            return await self._home.run(
+            return await self._asked(
                 self._branches.messages(
                     self._who, self._key, branch=branch, latest=latest, user_id=self._user_id
                 )
@@ -252,7 +282,7 @@ class MemorandaSession:
             if branch != self._branch:
                 raise
             self._branch = MAIN  # cleared by another object of this session
-            return await self._home.run(
+            return await self._asked(
                 self._branches.messages(self._who, self._key, latest=latest, user_id=self._user_id)
             )
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pydantic import TypeAdapter
+from pydantic_ai.conversation import Conversation
 from pydantic_ai.conversation_store import (
     ConversationConflict,
     ConversationEntry,
@@ -12,6 +13,7 @@ from pydantic_ai.conversation_store import (
     ConversationStore,
 )
 from pydantic_ai.messages import ModelMessagesTypeAdapter
+from pydantic_ai.run import AgentRunResult
 from pydantic_core import PydanticSerializationError
 
 from memoranda.access.models import Principal
@@ -20,6 +22,7 @@ from memoranda.conversations.histories.errors import HistoryChanged
 from memoranda.conversations.histories.models import History, HistoryEntry
 from memoranda.conversations.histories.service import LONGEST_NAME, Histories
 from memoranda.words.errors import Invalid
+from memoranda.words.fitting import called
 from memoranda.words.given import checked
 from memoranda.words.inputs import check_storable, text_input
 
@@ -45,6 +48,13 @@ class MemorandaConversationStore(ConversationStore):
             memoranda.storage, max_bytes=memoranda.settings.conversation_max_bytes
         )
 
+    async def save(
+        self, conversation: Conversation | AgentRunResult[Any], *, scope: str | None = None
+    ) -> list[ConversationEntry]:
+        """The framework's own. Raises `Invalid` for what is neither a conversation nor a run's result."""
+        _check("conversation", conversation, Conversation, AgentRunResult)
+        return await super().save(conversation, scope=scope)
+
     @checked
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
         """The record of a conversation, if it is there."""
@@ -69,6 +79,9 @@ class MemorandaConversationStore(ConversationStore):
         expected_revision: str | None,
     ) -> None:
         """Keep a record and what its history adds, in one transaction. Raises `ConversationConflict`."""
+        _check("record", record, ConversationRecord)
+        for place, entry in enumerate(new_entries):
+            _check(f"new_entries.{place}", entry, ConversationEntry)
         try:
             await self._histories.write(
                 self._who,
@@ -109,6 +122,13 @@ class MemorandaConversationStore(ConversationStore):
         if found is None:
             raise LookupError(head_id)
         return list(map(_entry, found))
+
+
+def _check(field: str, given: object, *kinds: type) -> None:
+    """Raise `Invalid` for what is of none of the framework's kinds that belong there."""
+    if not isinstance(given, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise Invalid(f"{field} must be {names} and is {called(given)}.", field=field)
 
 
 def _record(history: History) -> ConversationRecord:

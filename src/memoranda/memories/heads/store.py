@@ -1,5 +1,6 @@
 """The SQL of finding the chain that a write is about, and holding it until the commit."""
 
+import json
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,6 +28,17 @@ def _holder(*criteria: ColumnElement[bool]) -> Select[Any]:
     return select(*COLUMNS).where(mine(memories), *same, *criteria)
 
 
+TITLED: Final = (
+    select(m.id)
+    .select_from(memories.join(memory_revisions, r.id == m.head_id))
+    .where(
+        mine(memories),
+        m.audience == bindparam("spelled"),
+        m.live,
+        UNEXPIRED,
+        r.title == bindparam("title"),
+    )
+)
 AUDIENCE: Final = select(m.user_id, m.agent_id, m.space).where(m.id == bindparam("memory"))
 SEEN: Final = select(*COLUMNS).where(m.id == bindparam("memory"))
 # A writer holds its chain's row: the next one waits, and then sees what this one wrote.
@@ -101,6 +113,24 @@ def holder_of(
     rows = tx.all(HOLDERS, spelled=audience.spelled, digest=mark.digest, now=tx.now)
     others = [row for row in rows if row.id != but]
     return min(others, key=lambda row: not head_of(row).holds(tx.now), default=None)
+
+
+def check_title_is_free(
+    tx: Transaction, audience: Audience, title: str, *, but: UUID | None = None
+) -> None:
+    """Raise `Conflict` where another memory of the audience has the title; until the commit nobody else takes it.
+
+    It holds against those alone who ask this too.
+    """
+    tx.lock(f"title of a memory {json.dumps([audience.spelled, title])}")
+    rows = tx.all(TITLED, spelled=audience.spelled, title=title, now=tx.now)
+    taken = next((row.id for row in rows if row.id != but), None)
+    if taken is not None:
+        raise Conflict(
+            f"Memory {taken} has this title already: choose another one.",
+            field="title",
+            taken_by=str(taken),
+        )
 
 
 def said_in(tx: Transaction, memory_id: UUID, version: int) -> Row:

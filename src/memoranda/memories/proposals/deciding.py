@@ -80,7 +80,7 @@ def _become(
     said = store.candidate_of(row)
     # It may have waited since before credentials were known, or known of this kind.
     check_secrets(text or said.text, said.title, said.category, said.tags)
-    corrected = None if text is None else between_ends_of(said.text, text)
+    corrected = None if text is None else between_ends_of(said.text, text, ways.limits.text_chars)
     if corrected is not None and corrected != said.text:
         # What a person corrected is the person's to answer for; where it came from stays.
         said = said._replace(

@@ -56,9 +56,19 @@ class QuotedInKept(BaseModel):
     states: list[QuotingState] = []
 
 
-class Erased(BaseModel):
-    """What an erasure took away: how many memories and proposals.
+class AlsoErased(NamedTuple):
+    """What an erasure of a user took beside memories; `kept` are things that agent frameworks kept in a form of their own."""
 
+    chats: int = 0
+    conversations: int = 0
+    kept: int = 0
+
+
+class Erased(BaseModel):
+    """What an erasure took away: how many memories and proposals and, where a user was erased, what else.
+
+    That is `chats`, `conversations` with those of chats and branches, and what agent frameworks `kept`: checkpoints,
+    items, histories, sessions, and states that outlive them.
     `quoted_in` lists the conversations that quote what is erased, `quoted_in_chats` the chats, `quoted_in_sections` the users whose
     section of the dossier does, `quoted_in_dossier` says whether the organization's own part does, and
     `quoted_in_files` lists the context files that do, and `quoted_in_kept` what agent frameworks keep; all of it stays as it is, for a person to decide. `scrubbed` is False where the last traces still wait to leave the
@@ -69,6 +79,9 @@ class Erased(BaseModel):
 
     memories: int
     proposals: int
+    chats: int
+    conversations: int
+    kept: int
     quoted_in: list[UUID]
     quoted_in_chats: list[UUID]
     quoted_in_sections: list[UUID]
@@ -105,13 +118,15 @@ async def _kept_nowhere(_: UUID, __: Collection[str], ___: UUID | None) -> Quote
 class Elsewhere(NamedTuple):
     """What other rooms keep about memories, by id: each is called within the transaction that removes them.
 
+    `of_user` takes all that there is of a user, and may say what that was.
+
     `in_dossier` finds where an organization's dossier quotes one of some texts, `in_files` where its
     context files do, and `in_chats` which of its chats do, but for a user's; `in_kept` looks through what
     agent frameworks keep, likewise.
     """
 
     of_memories: Callable[["Transaction", Sequence[UUID]], None]
-    of_user: Callable[["Transaction", UUID], None]
+    of_user: Callable[["Transaction", UUID], AlsoErased | None]
     in_dossier: Callable[[UUID, Collection[str]], Awaitable[InDossier]] = _nobody_quotes
     in_files: Callable[[UUID, Collection[str]], Awaitable[InFiles]] = _in_no_file
     in_chats: Callable[[UUID, Collection[str], UUID | None], Awaitable[list[UUID]]] = _in_no_chat

@@ -1,6 +1,7 @@
 """The verbs that take memories away: erase one or a user's, forget all, purge what is long forgotten."""
 
 from collections.abc import Awaitable, Callable, Collection
+from operator import add
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from memoranda.memories.removal import store
 from memoranda.memories.removal.clearing import store as clearing
 from memoranda.memories.removal.models import (
     NOTHING_ELSEWHERE,
+    AlsoErased,
     Elsewhere,
     Erased,
     QuotedInKept,
@@ -30,6 +32,7 @@ Quoting: TypeAlias = Callable[[UUID, Collection[str], UUID | None], Awaitable[li
 CONFIRMED: Final = "FORGET ALL"
 AT_ONCE: Final = 500
 """How many memories one transaction removes for good."""
+NOTHING_ELSE: Final = AlsoErased()
 
 
 class _Quoted(NamedTuple):
@@ -96,10 +99,10 @@ class Removal:
         return await self._erased(organization, removed, quoted)
 
     async def erase_user(self, who: Principal, user_id: UUID) -> Erased:
-        """Purge every memory and proposal that is for this user, with what they were moved from.
+        """Purge all that is for this user: every memory and proposal, with what they were moved from, and what was said.
 
         The user's conversations, chats, section of the dossier, and what agent frameworks and graphs keep for
-        the user go too, and are not among what quotes it.
+        the user go, are counted, and are not among what quotes it. The user and its keys stay.
         What the user wrote for others stays, and so does a memory that was moved to others as
         long as it lives there; what was forgotten there since, or went on elsewhere, goes. A
         memory that once moved to the user goes as a whole, also where its attribute was used
@@ -111,9 +114,9 @@ class Removal:
         texts = await self._storage.read(organization, store.texts_of_user, user_id)
         # The user's own section goes with what is erased.
         quoted = await self._quoted(organization, texts, but=user_id)
-        removed = Removed()
+        removed, also = Removed(), NOTHING_ELSE
         while True:
-            some = await write_again(
+            some, beside = await write_again(
                 self._storage,
                 organization,
                 store.erase_some_of_user,
@@ -124,8 +127,9 @@ class Removal:
                 elsewhere=self._elsewhere,
             )
             removed = Removed(removed.memories + some.memories, removed.proposals + some.proposals)
+            also = AlsoErased(*map(add, also, beside))
             if some.memories < AT_ONCE:
-                return await self._erased(organization, removed, quoted)
+                return await self._erased(organization, removed, quoted, also)
 
     async def forget_all(self, who: Principal, confirm: str) -> int:
         """Forget every active memory and discard every waiting proposal of the organization; how many memories.
@@ -181,12 +185,19 @@ class Removal:
         kept = await self._elsewhere.in_kept(organization, texts, but)
         return _Quoted(conversations, chats, own, whole, files, kept)
 
-    async def _erased(self, organization: UUID, removed: Removed, quoted: _Quoted) -> Erased:
+    async def _erased(
+        self,
+        organization: UUID,
+        removed: Removed,
+        quoted: _Quoted,
+        also: AlsoErased = NOTHING_ELSE,
+    ) -> Erased:
         if any(removed):
             self._tell(organization)
         return Erased(
             memories=removed.memories,
             proposals=removed.proposals,
+            **also._asdict(),
             quoted_in=quoted.conversations,
             quoted_in_chats=quoted.chats,
             quoted_in_sections=quoted.sections,

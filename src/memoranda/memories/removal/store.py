@@ -12,7 +12,7 @@ from memoranda.memories.changes.store import EVENT
 from memoranda.memories.counts import store as counts
 from memoranda.memories.errors import unknown_memory
 from memoranda.memories.limits import COLLECTION, KEPT_WHEN_FORGOTTEN
-from memoranda.memories.removal.models import Elsewhere
+from memoranda.memories.removal.models import AlsoErased, Elsewhere
 from memoranda.memories.removal.reach.store import Extent, Reach, Start, hold, names, reach
 from memoranda.memories.views import store as views
 from memoranda.memories.ways import Ways
@@ -88,12 +88,15 @@ def erase(
 
 def erase_some_of_user(
     tx: Transaction, user_id: UUID, most: int, by: Author, ways: Ways, *, elsewhere: Elsewhere
-) -> Removed:
-    """Remove all proposals for the user, and up to `most` memories with all that says what they said, but what lives for others."""
+) -> tuple[Removed, AlsoErased]:
+    """Remove all proposals for the user, and up to `most` memories with all that says what they said, but what lives for others.
+
+    All else that there is of the user goes too, and is told beside.
+    """
     rows = tx.all(SOME_OF_USER, user=user_id, most=most)
     found = hold(tx, _of_user(tx, user_id, rows), Extent.NOT_GIVEN)
-    elsewhere.of_user(tx, user_id)
-    return _purge(tx, found, "erased", by, ways, elsewhere=elsewhere)
+    also = elsewhere.of_user(tx, user_id) or AlsoErased()
+    return _purge(tx, found, "erased", by, ways, elsewhere=elsewhere), also
 
 
 def _of_user(tx: Transaction, user_id: UUID, rows: list[Row]) -> Start:

@@ -49,17 +49,33 @@ def problem(error: MemorandaError) -> dict[str, object]:
     fixed: dict[str, object] = {
         "code": error.code,
         "kind": error.kind,
-        "detail": error.message,
+        "detail": sentence(error),
         "retryable": error.retryable,
         "exit_code": code_of(error),
     }
     return {**fixed, **{name: each for name, each in error.details.items() if name not in fixed}}
 
 
+def sentence(error: MemorandaError) -> str:
+    """The error's sentence; where that names calls in Python, with the commands in their place."""
+    if error.code == "run_in_progress" and "run_id" in error.details:
+        return _in_progress(error.details["run_id"], error.details["status"])
+    return error.message
+
+
+def _in_progress(run: object, status: object) -> str:
+    stops = "" if status == "stopping" else f", or stop it with `memoranda chats stop {run}`"
+    return (
+        f"The run {run} of this chat is {status}: wait until it has ended{stops}. Where whoever answered it is gone, "
+        f"end it with `memoranda chats fail {run} REASON`, or with `memoranda chats answer {run} TEXT --stopped` "
+        "for what it came to."
+    )
+
+
 def told(error: MemorandaError) -> str:
     """What a person is told about an error: its sentence, and each reason against a policy on a line."""
     if not isinstance(error, PolicyRejected) or not error.rejections:
-        return error.message
+        return sentence(error)
     reasons = (neutral_line(f"{dotted(path)}: {why}") for path, why in error.rejections)
     return "\n  ".join((error.ADVICE, *reasons))
 

@@ -50,7 +50,7 @@ async def list_threads(
         limit=limit,
         cursor=cursor,
     )
-    holders = await whose(at, page.items, nobody="nobody")
+    holders = await whose(at, page.items, nobody="the organization")
     rows = [
         (each.thread_id, holder, each.checkpoints, each.bytes, each.last_at)
         for each, holder in zip(page.items, holders, strict=True)
@@ -145,7 +145,7 @@ async def list_namespaces(
         limit=limit,
         cursor=cursor,
     )
-    holders = await whose(at, page.items, nobody="nobody")
+    holders = await whose(at, page.items, nobody="the organization")
     rows = [
         (".".join(each.namespace), holder, each.items, each.bytes, each.updated_at)
         for each, holder in zip(page.items, holders, strict=True)
@@ -175,7 +175,7 @@ async def list_items(
         limit=limit,
         cursor=cursor,
     )
-    holders = await whose(at, page.items, nobody="nobody")
+    holders = await whose(at, page.items, nobody="the organization")
     rows = [
         (entry(each.key, each.id), ".".join(each.namespace), holder, each.bytes, each.updated_at)
         for each, holder in zip(page.items, holders, strict=True)

@@ -8,6 +8,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 SHARED_PANEL: Final = "For every command"
 SHARED_LINE: Final = "For every command: --db URL, --organization ID, --json (memoranda --help)."
 
+LISTS: Final = frozenset({"list", "ls"})
+"""What people type for a list."""
 SHARED: Final = frozenset({"--db", "--organization", "--json"})
 
 
@@ -75,6 +77,16 @@ class PlainGroup(_Plain, TyperGroup):
                 f"{ctx.command_path} COMMAND {option} …"
             )
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is meant; where the group lists by itself, who asks it to is told so."""
+        asked = args[0] if args else ""
+        alone = self.invoke_without_command and asked in LISTS
+        if alone and self.get_command(ctx, asked) is None:
+            ctx.fail(
+                f"There is no command {asked!r}: type {ctx.command_path}, which lists by itself."
+            )
+        return super().resolve_command(ctx, args)
 
 
 class PlainRoot(PlainGroup):

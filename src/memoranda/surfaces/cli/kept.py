@@ -268,4 +268,4 @@ class _Users:
 
 
 async def _users(at: Session, rows: list[Any]) -> list[str]:
-    return await whose(at, [_Users(each.user_id) for each in rows], nobody="nobody")
+    return await whose(at, [_Users(each.user_id) for each in rows], nobody="the organization")

@@ -24,7 +24,7 @@ class Confirmation(Body):
 
 
 class UserToErase(Body):
-    """Whose memories are to go."""
+    """Whose everything is to go."""
 
     user_id: UUID
 
@@ -47,7 +47,7 @@ async def forget_all(body: Confirmation, who: Caller, product: Product) -> Forgo
 @raises(NotFound, ReadOnly)
 @counted(Rate.MEMORY_WRITES)
 async def erase_user(body: UserToErase, who: Caller, product: Product) -> Erased:
-    """Erase all memories and proposals that are for one user, at once and for good."""
+    """Erase all that is for one user, at once and for good: memories and proposals, chats, conversations, section of the dossier, and what agent frameworks keep for it."""
     return await product.removal.erase_user(who, body.user_id)
 
 

@@ -40,6 +40,8 @@ Version = Annotated[
 
 # Whether the content keeps the blanks at its ends. For adapters whose model writes files; no model is told of it.
 AsWritten = SkipJsonSchema[bool]
+# Whether no other memory of the same audience may have the title. Likewise: there, titles are paths.
+TitleOnce = SkipJsonSchema[bool]
 
 
 class About(Input):
@@ -77,6 +79,7 @@ class Remember(Input):
         ),
     ] = None
     as_written: AsWritten = False
+    title_once: TitleOnce = False
 
 
 class Recall(Input):
@@ -123,6 +126,7 @@ class Patch(Input):
     tags: Names | None = None
     expires_at: Time | None = None
     as_written: AsWritten = False
+    title_once: TitleOnce = False
 
 
 class Update(Input):

@@ -17,6 +17,7 @@ from memoranda.memories.candidate import (
     check_future,
     edit_input,
 )
+from memoranda.memories.heads import store as heads
 from memoranda.memories.models import Memory, Origin, Proposal
 from memoranda.memories.proposals import inbox
 from memoranda.memories.proposals.inbox import DISCARDED_FOR
@@ -42,7 +43,10 @@ class Writing:
 
     def remember(self, tx: Transaction, who: Principal, asked: Remember, course: Course) -> Written:
         """Keep it, for whomever the caller is bound to."""
-        memory = permitted.remember(tx, who, self._candidate(who, asked, course), self._ways)
+        wanted = self._candidate(who, asked, course)
+        if asked.title_once and wanted.title is not None:
+            heads.check_title_is_free(tx, wanted.audience, wanted.title)
+        memory = permitted.remember(tx, who, wanted, self._ways)
         return self._hinted(_done("It is remembered.", memory), asked)
 
     def propose(self, tx: Transaction, who: Principal, asked: Remember, course: Course) -> Written:
@@ -69,11 +73,14 @@ class Writing:
 
     def update(self, tx: Transaction, who: Principal, asked: Update, course: Course) -> Written:
         """Change what the patch names."""
+        edit = edit_input(self._ways.limits.text_chars, **_patched(asked.patch))
+        if asked.patch.title_once and isinstance(edit.title, str):
+            permitted.check_title_is_free(tx, who, asked.memory_id, edit.title)
         memory = permitted.update(
             tx,
             who,
             asked.memory_id,
-            edit_input(self._ways.limits.text_chars, **_patched(asked.patch)),
+            edit,
             author=author_of(who, course),
             ways=self._ways,
             expected_version=asked.expected_version,
@@ -160,11 +167,11 @@ def _about(named: About | None) -> ResourceRef | None:
 
 def _patched(patch: Patch) -> dict[str, Any]:
     """What the patch names, None too, which empties a field."""
-    if not patch.model_fields_set - {"as_written"}:
+    if not patch.model_fields_set - {"as_written", "title_once"}:
         raise Invalid("The patch names nothing: name at least one field.", field="patch")
     if "content" in patch.model_fields_set and patch.content is None:
         raise Invalid("The content can't be empty: use forget instead.", field="patch.content")
-    named = {name: getattr(patch, name) for name in patch.model_fields_set}
+    named = {name: getattr(patch, name) for name in patch.model_fields_set - {"title_once"}}
     if "content" in named:
         named["text"] = named.pop("content")
     if "tags" in named and named["tags"] is None:

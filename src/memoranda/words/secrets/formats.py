@@ -7,26 +7,30 @@ from typing import Final, NamedTuple
 # of JSON and of addresses, whose last character is a letter or a digit.
 _BEFORE: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4}))"
 _AFTER: Final = r"(?![A-Za-z0-9])"
+FEWEST_CHARACTERS: Final = 8
+"""Different characters that a credential has at the least, unless its kind says otherwise; a row of x has fewer."""
 
 
 class Format(NamedTuple):
     """One kind of credential. `hints` are texts of which one is in every credential of the kind.
 
-    The group `secret` of `pattern` is what nobody could guess.
+    The group `secret` of `pattern` is what nobody could guess, of at least `fewest` different characters.
     """
 
     kind: str
     called: str
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
+    fewest: int = FEWEST_CHARACTERS
 
 
-def _format(kind: str, called: str, hints: str, pattern: str) -> Format:
+def _format(
+    kind: str, called: str, hints: str, pattern: str, fewest: int = FEWEST_CHARACTERS
+) -> Format:
     """`hints` are parted by spaces; in `pattern`, `<…>` is the part that nobody could guess."""
     spelled = pattern.replace(">", ")").replace("<", "(?P<secret>")
-    return Format(
-        kind, called, tuple(hints.split()), re.compile(f"{_BEFORE}(?:{spelled}){_AFTER}", re.ASCII)
-    )
+    compiled = re.compile(f"{_BEFORE}(?:{spelled}){_AFTER}", re.ASCII)
+    return Format(kind, called, tuple(hints.split()), compiled, fewest)
 
 
 FORMATS: Final = (
@@ -129,6 +133,17 @@ FORMATS: Final = (
         "PRIVATE KEY",
         r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:\\[nr]|\s|[A-Za-z-]{1,20}: [^\r\n\\]{0,80}(?:[\r\n]|\\[nr]))*<[A-Za-z0-9+/]{40,}>",
+    ),
+    _format(
+        "password_in_address",
+        "a password in an address",
+        "://",
+        # Last, so that a token in its place is called by its own name. What stands for a password begins with
+        # a sign of templates or with a word for one; it holds no bracket.
+        r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@?#]{0,100}:"
+        r"(?![$*(\[]|%[^0-9A-Fa-f]|(?i:pass|pwd|admin|test|demo|user|root|guest|postgres|my))"
+        r"<[^\s/@?#{}\x3c\x3e\"'`\\]{6,200}>@[A-Za-z0-9._\[-][A-Za-z0-9._:\[\]-]{0,253}",
+        fewest=6,
     ),
 )
 """Every kind. To add one, give it a row here and made-up credentials in the tests."""

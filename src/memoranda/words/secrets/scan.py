@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 
 from memoranda.words.secrets.formats import FORMATS, Format
 
-FEWEST_CHARACTERS: Final = 8
-"""Different characters that a credential has at the least; a row of x has fewer."""
 # In one row, because most texts hold none of them, and every memory is looked through.
 _HINTS: Final = tuple((hint, each) for each in FORMATS for hint in each.hints)
 
@@ -48,7 +46,7 @@ def find_secret(text: str) -> Secret | None:
             continue
         tried = each
         for match in each.pattern.finditer(seen):
-            if _is_random(match["secret"]):
+            if _is_random(match["secret"], each.fewest):
                 return Secret(each.kind, each.called, seen.count("\n", 0, match.start()) + 1)
     return None
 
@@ -57,9 +55,9 @@ def _plain(text: str) -> str:
     return _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
 
 
-def _is_random(secret: str) -> bool:
+def _is_random(secret: str, fewest: int) -> bool:
     """Whether it looks dealt out by a machine, as no placeholder and no word does."""
-    if len(set(secret)) < FEWEST_CHARACTERS or _MADE_UP.search(secret) or _is_counted(secret):
+    if len(set(secret)) < fewest or _MADE_UP.search(secret) or _is_counted(secret):
         return False
     return any(each.isdigit() for each in secret) or _is_mixed(secret)
 

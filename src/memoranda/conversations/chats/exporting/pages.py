@@ -1,4 +1,4 @@
-"""What is written down of a chat, read in pages of one transaction each, as it was when the first was read."""
+"""What is written down of a chat: all as it was in one moment, what is large read in pages of one transaction each."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from memoranda.conversations.chats import store as chats
 from memoranda.conversations.chats import tree
 from memoranda.conversations.chats.exporting import store
 from memoranda.conversations.chats.exporting.models import HEADER, ExportEnd, line_of
-from memoranda.conversations.chats.models import Chat
+from memoranda.conversations.chats.feedback.models import Feedback
+from memoranda.conversations.chats.models import Chat, ChatRun
 from memoranda.conversations.chats.notes import store as notes
+from memoranda.conversations.chats.notes.models import Note
 from memoranda.conversations.chats.seeing import seen_chat
 from memoranda.storage import Storage, Transaction
 from memoranda.words.errors import Conflict
@@ -27,12 +29,19 @@ AT_ONCE: Final = 100
 
 @dataclass(frozen=True)
 class _Seen:
-    """The chat when the first page was read: its newest message then, and which are on the path that is shown."""
+    """The chat when the first page was read: its newest message then, and which are on the path that is shown.
+
+    Messages and runs that ended never change, and are read later. What does change is here: the run that was live,
+    what was thought of answers, and notes.
+    """
 
     chat: Chat
     shown: frozenset[UUID]
     newest: UUID | None
     last: int
+    live: ChatRun | None
+    feedback: Sequence[Feedback]
+    notes: Sequence[Note]
 
 
 async def lines(
@@ -65,13 +74,11 @@ async def lines(
         lambda tx, last: store.runs(tx, chat_id, last.revision if last else -1, upto, AT_ONCE)
     ):
         count["runs"] += 1
-        yield line_of("run", run)
-    async for given in read(lambda tx, last: store.feedback(tx, chat_id, last, AT_ONCE)):
+        yield line_of("run", seen.live if seen.live and run.id == seen.live.id else run)
+    async for given in read(_rest_of(seen.feedback)):
         count["feedback"] += 1
         yield line_of("feedback", given)
-    async for note in read(
-        lambda tx, last: notes.page(tx, chat_id, last.id if last else store.START, AT_ONCE)
-    ):
+    async for note in read(_rest_of(seen.notes)):
         count["notes"] += 1
         yield line_of("note", note)
     yield line_of("end", ExportEnd(**count))
@@ -82,9 +89,35 @@ def _seen(tx: Transaction, who: Principal, chat_id: UUID) -> _Seen:
     places = chats.outline(tx, chat_id)
     newest = max(places.values(), key=lambda place: place.sequence, default=None)
     shown = frozenset(place.id for place in tree.path(places, chat.active_leaf))
-    if newest is None:
-        return _Seen(chat, shown, None, 0)
-    return _Seen(chat, shown, newest.id, newest.sequence)
+    return _Seen(
+        chat,
+        shown,
+        None if newest is None else newest.id,
+        0 if newest is None else newest.sequence,
+        chats.live_run(tx, chat_id),
+        _all(lambda last: store.feedback(tx, chat_id, last, AT_ONCE)),
+        _all(lambda last: notes.page(tx, chat_id, last.id if last else store.START, AT_ONCE)),
+    )
+
+
+def _all(page: Callable[[T | None], Sequence[T]]) -> Sequence[T]:
+    found: list[T] = []
+    while some := page(found[-1] if found else None):
+        found += some
+    return found
+
+
+def _rest_of(kept: Sequence[T]) -> Callable[[Transaction, T | None], Sequence[T]]:
+    """Pages of what was read already."""
+    told = 0
+
+    def page(_: Transaction, __: T | None) -> Sequence[T]:
+        nonlocal told
+        some = kept[told : told + AT_ONCE]
+        told += len(some)
+        return some
+
+    return page
 
 
 def _page(

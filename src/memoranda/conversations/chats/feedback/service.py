@@ -42,8 +42,8 @@ class ChatFeedback:
     ) -> Feedback:
         """Say that the answer was good (`up`) or not (`down`), and why in at most 2,000 characters.
 
-        It takes the place of what the same user said of it before, and leaves a note; of notes about ratings the newest
-        50 wait to be told, and each rating is kept. It is said by the caller's own user, and by the chat's where the
+        It takes the place of what the same user said of it before, and leaves a note, which waits while the answer is
+        not on the path that is shown; of notes about ratings the newest 50 wait, and each rating is kept. It is said by the caller's own user, and by the chat's where the
         caller has none. Raises `NotFound`, and `Invalid` for a message that is no answer.
         """
         organization = organization_for(who, Permission.WRITE_CONVERSATIONS)
@@ -78,16 +78,19 @@ def _give(
 ) -> Feedback:
     chat = held_chat(tx, who, chat_id)
     answer = _answer(tx, chat, message_id)
-    given = store.put(tx, chat.id, answer.id, _by(who, chat), rating=rating, comment=comment)
-    notes.add(tx, chat.id, key_of(answer.id), told(answer, rating, comment))
+    by = _by(who, chat)
+    given = store.put(tx, chat.id, answer.id, by, rating=rating, comment=comment)
+    line = told(answer, rating, comment, own=by == chat.user_id)
+    notes.add(tx, chat.id, key_of(answer.id, by), line)
     return given
 
 
 def _take_back(tx: Transaction, who: Principal, chat_id: UUID, message_id: UUID) -> bool:
     chat = held_chat(tx, who, chat_id)
     answer = _answer(tx, chat, message_id)
-    notes.take_back(tx, chat.id, key_of(answer.id))
-    return store.remove(tx, answer.id, _by(who, chat))
+    by = _by(who, chat)
+    notes.take_back(tx, chat.id, key_of(answer.id, by))
+    return store.remove(tx, answer.id, by)
 
 
 def _list(tx: Transaction, who: Principal, chat_id: UUID) -> list[Feedback]:

@@ -14,9 +14,10 @@ SHOWN: Final = 80
 _SAID: Final = {Rating.UP: "good", Rating.DOWN: "not good"}
 
 
-def told(answer: ChatMessage, rating: Rating, comment: str | None) -> str:
-    """The line that the next run reads."""
-    said = f'The user rated the answer "{_beginning(answer)}" as {_SAID[rating]}'
+def told(answer: ChatMessage, rating: Rating, comment: str | None, *, own: bool) -> str:
+    """The line that the next run reads. Whoever is not the chat's user goes without a name."""
+    by = "The user" if own else "Somebody else"
+    said = f'{by} rated the answer "{_beginning(answer)}" as {_SAID[rating]}'
     line = f"{said}." if comment is None else f"{said}, and says: {neutral_line(comment)}"
     return line_of(line[: boundary_before(line, LONGEST_NOTE)])
 

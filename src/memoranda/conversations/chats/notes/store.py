@@ -1,14 +1,15 @@
 """The SQL of notes; whoever calls holds the chat."""
 
+from collections.abc import Collection
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
-from memoranda.conversations.chats.keys import is_of_rating
+from memoranda.conversations.chats.keys import answer_of, is_of_rating
 from memoranda.conversations.chats.models import Chat, ChatRun
 from memoranda.conversations.chats.notes.models import Note
-from memoranda.storage import Transaction, one_of
+from memoranda.storage import Row, Transaction, one_of
 from memoranda.storage.tables import chat_notes, runs
 from memoranda.words.errors import OverLimit
 from memoranda.words.ids import new_id
@@ -33,7 +34,7 @@ WAITING = select(n.id, n.key).where(OF_CHAT, *_WAITING)
 UNTOLD = select(n.id, n.key).where(OF_CHAT, n.told_at.is_(None)).order_by(n.id)
 MAKE_ROOM = delete(chat_notes).where(OF_CHAT, one_of(n.key, "keys"), n.told_at.is_(None))
 REPLACE = delete(chat_notes).where(OF_CHAT, n.key == bindparam("of_key"), *_WAITING)
-CLAIM = update(chat_notes).where(OF_CHAT, *_WAITING).values(claimed_by=bindparam("by"))
+CLAIM = update(chat_notes).where(one_of(n.id, "notes")).values(claimed_by=bindparam("by"))
 newer = chat_notes.alias("newer")
 # Told in a run on a part that was left since: on the path that is shown, nobody was told.
 LEFT = (
@@ -108,15 +109,23 @@ def page(tx: Transaction, chat_id: UUID, after: UUID, most: int) -> list[Note]:
     ]
 
 
-def claim(tx: Transaction, chat: Chat, run: ChatRun) -> list[str]:
+def claim(tx: Transaction, chat: Chat, run: ChatRun, shown: Collection[UUID]) -> list[str]:
     """Give the run all that waits, and what was told on a part of the chat that was left since.
 
-    Of ratings that were told there, the newest. Its lines, those that it was given before among them, the oldest first.
+    Of ratings that were told there, the newest; and none of an answer that is not among the messages `shown`, of which
+    its agents know nothing. Its lines, those that it was given before among them, the oldest first.
     """
-    told = tx.all(LEFT, chat=chat.id)
+    known = {None, *shown}
+
+    def is_known(row: Row) -> bool:
+        return answer_of(row.key) in known
+
+    told = [*filter(is_known, tx.all(LEFT, chat=chat.id))]
     ratings = [row.id for row in told if is_of_rating(row.key)]
     left = [row.id for row in told if row.id not in ratings[:-MOST_WAITING]]
-    tx.send(CLAIM, chat=chat.id, by=run.id)
+    waiting = [row.id for row in tx.all(WAITING, chat=chat.id) if is_known(row)]
+    if waiting:
+        tx.send(CLAIM, notes=waiting, by=run.id)
     if left:
         tx.send(TELL_AGAIN, notes=left, by=run.id)
     return [row.line for row in tx.all(CLAIMED, run=run.id)]

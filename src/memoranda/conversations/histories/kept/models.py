@@ -11,7 +11,7 @@ class _Value(BaseModel):
 
 
 class KeptHistory(_Value):
-    """A history without what was said: whose it is, and what the framework calls it. No `user_id` is nobody's.
+    """A history without what was said: whose it is, and what the framework calls it. Without a `user_id` it is the organization's.
 
     `scope` is by what a host lists histories.
     """

@@ -137,7 +137,7 @@ def whose_of(who: Principal, user_id: UUID | None) -> Whose:
 
 def _seen(tx: Transaction, who: Principal, history_id: UUID) -> ShownHistory:
     found = store.shown(tx, history_id)
-    # Nobody's are the organization's: whoever sees all users sees them.
+    # Those of no user are the organization's: whoever sees all users sees them.
     if found is None or not sees_user(who, found.user_id or _BEGINNING):
         raise NotFound(
             f"There is no history {history_id}: list those that there are.",

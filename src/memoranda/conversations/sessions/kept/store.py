@@ -13,10 +13,12 @@ from memoranda.conversations.sessions.kept.models import (
     KeptState,
     ShownSession,
 )
+from memoranda.conversations.sessions.models import State
 from memoranda.conversations.sessions.times import from_number
 from memoranda.storage import Row, Transaction
 from memoranda.storage.signals import SCRUB, signal
 from memoranda.storage.tables import agent_session_events, agent_session_states, agent_sessions
+from memoranda.words.text import clean
 
 NEWEST: Final = UUID(int=2**128 - 1)
 AT_ONCE: Final = 20
@@ -105,7 +107,7 @@ def count(tx: Transaction, user_id: UUID | None) -> tuple[int, int, int]:
 def shown(tx: Transaction, session_id: UUID) -> ShownSession | None:
     """The session with the state that is its own."""
     row = tx.one(SHOWN, session=session_id)
-    return None if row is None else ShownSession(**_fields(row), state=json.loads(row.state))
+    return None if row is None else ShownSession(**_fields(row), state=_state(row.state))
 
 
 def events(tx: Transaction, session_id: UUID, after: int) -> Iterator[KeptEvent]:
@@ -125,7 +127,7 @@ def states(
         rows = tx.all(STATES, **asked)
     else:
         rows = tx.all(STATES_OF_USER, user=user_id, **asked)
-    return [KeptState(**{**row._asdict(), "state": json.loads(row.state)}) for row in rows]
+    return [KeptState(**{**row._asdict(), "state": _state(row.state)}) for row in rows]
 
 
 def whose_state(tx: Transaction, application: str, person: str) -> tuple[UUID | None] | None:
@@ -147,3 +149,11 @@ def _fields(row: Row) -> dict[str, Any]:
         name: value for name, value in row._asdict().items() if name not in {"revision", "state"}
     }
     return {**fields, "events": row.revision, "updated": from_number(row.updated)}
+
+
+def _state(written: str) -> State:
+    """State that any wire can hold: half of a surrogate pair, which a framework may keep, is no character."""
+    state: State = json.loads(written)
+    if "\\ud" in written.lower():
+        state = json.loads(clean(json.dumps(state, ensure_ascii=False)))
+    return state
