@@ -1,12 +1,12 @@
 """A page: a part of a list that is too long to be given out at once, and where the next part begins."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from memoranda.words.cursor import make_cursor
+from memoranda.words.cursor import make_cursor, make_named_cursor
 
 T = TypeVar("T")
 
@@ -43,3 +43,13 @@ def cut_page(
     items = list(rows[:limit])
     more = len(rows) > limit
     return Page(items=items, next_cursor=make_cursor(listing, items[-1].id) if more else None)
+
+
+def next_named(
+    listing: str, rows: Sequence[T], limit: int, named: Callable[[T], Sequence[str]]
+) -> str | None:
+    """Where a list of rows without an id goes on, by what `named` tells of the last one that is given out.
+
+    The caller read one more than `limit` of `rows`; None where that found no more.
+    """
+    return make_named_cursor(listing, named(rows[limit - 1])) if len(rows) > limit else None

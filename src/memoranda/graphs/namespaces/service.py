@@ -16,11 +16,11 @@ from memoranda.graphs.namespaces.store import BEGINNING, Place
 from memoranda.runs.store import record_activity
 from memoranda.storage import Storage, Transaction
 from memoranda.storage.signals import SCRUB, signal
-from memoranda.words.cursor import make_named_cursor, read_cursor, read_owned_cursor
+from memoranda.words.cursor import read_cursor, read_owned_cursor
 from memoranda.words.errors import NotFound
 from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
-from memoranda.words.page import Page, cut_page
+from memoranda.words.page import Page, cut_page, next_named
 from memoranda.words.purged import RowsPurged
 from memoranda.words.quotes import Quotes
 from memoranda.words.subject import ContextSubject
@@ -63,10 +63,11 @@ class GraphNamespaces:
         after = read_owned_cursor(_LISTING, cursor)
         start = BEGINNING if after is None else Place(*after)
         places, found = await self._storage.read(organization, store.page, reach, start, limit + 1)
-        more = len(places) > limit
-        last = [str(places[limit - 1].holder_id), places[limit - 1].name] if more else []
         return Page(
-            items=found[:limit], next_cursor=make_named_cursor(_LISTING, last) if more else None
+            items=found[:limit],
+            next_cursor=next_named(
+                _LISTING, places, limit, lambda each: (str(each.holder_id), each.name)
+            ),
         )
 
     async def items(

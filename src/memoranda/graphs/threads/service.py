@@ -20,11 +20,11 @@ from memoranda.graphs.threads.models import (
 )
 from memoranda.graphs.threads.store import BEGINNING, Part, Place
 from memoranda.storage import Storage
-from memoranda.words.cursor import make_named_cursor, read_named_cursor, read_owned_cursor
+from memoranda.words.cursor import read_named_cursor, read_owned_cursor
 from memoranda.words.errors import Invalid, NotFound
 from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count
-from memoranda.words.page import Page
+from memoranda.words.page import Page, next_named
 from memoranda.words.purged import RowsPurged
 from memoranda.words.quotes import Quotes
 from memoranda.words.subject import ContextSubject
@@ -71,10 +71,11 @@ class GraphThreads:
         places, items = await self._storage.read(
             organization, looking.page, reach, start, limit + 1
         )
-        more = len(places) > limit
-        last = [str(places[limit - 1].holder_id), places[limit - 1].thread_id] if more else []
         return Page(
-            items=items[:limit], next_cursor=make_named_cursor(_LISTING, last) if more else None
+            items=items[:limit],
+            next_cursor=next_named(
+                _LISTING, places, limit, lambda each: (str(each.holder_id), each.thread_id)
+            ),
         )
 
     async def checkpoints(
@@ -98,11 +99,11 @@ class GraphThreads:
         )
         if found is None:
             raise unknown_thread(thread_id, subject)
-        more = len(found) > limit
-        last = [found[limit - 1].checkpoint_id, found[limit - 1].namespace] if more else []
         return Page(
             items=found[:limit],
-            next_cursor=make_named_cursor(_CHECKPOINTS, last) if more else None,
+            next_cursor=next_named(
+                _CHECKPOINTS, found, limit, lambda each: (each.checkpoint_id, each.namespace)
+            ),
         )
 
     async def checkpoint(

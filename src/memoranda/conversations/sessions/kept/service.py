@@ -19,11 +19,11 @@ from memoranda.conversations.sessions.kept.models import (
 )
 from memoranda.runs.store import record_activity
 from memoranda.storage import Storage, Transaction
-from memoranda.words.cursor import make_named_cursor, read_cursor, read_named_cursor
+from memoranda.words.cursor import read_cursor, read_named_cursor
 from memoranda.words.errors import Invalid, NotFound
 from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, check_storable
-from memoranda.words.page import Page, cut_page
+from memoranda.words.page import Page, cut_page, next_named
 from memoranda.words.purged import RowsPurged
 from memoranda.words.quotes import Quotes
 
@@ -128,10 +128,11 @@ class KeptSessions:
             ("", "") if after is None else (after[0], after[1]),
             limit + 1,
         )
-        more = len(found) > limit
-        last = [found[limit - 1].application, found[limit - 1].person] if more else []
         return Page(
-            items=found[:limit], next_cursor=make_named_cursor(_STATES, last) if more else None
+            items=found[:limit],
+            next_cursor=next_named(
+                _STATES, found, limit, lambda each: (each.application, each.person)
+            ),
         )
 
     async def purge_state(self, who: Principal, application: str, person: str = "") -> RowsPurged:
