@@ -49,7 +49,8 @@ def server(answer: bytes, *, stays: bool = False) -> Iterator[str]:
 
 
 def http(status: int, kind: str, body: bytes, *, length: int | None = None) -> bytes:
-    head = f"HTTP/1.1 {status} Said\r\nContent-Type: {kind}\r\n"
+    # It says that it goes away, so that no client asks again on a connection that is closing.
+    head = f"HTTP/1.1 {status} Said\r\nContent-Type: {kind}\r\nConnection: close\r\n"
     return (
         f"{head}Content-Length: {len(body) if length is None else length}\r\n\r\n".encode() + body
     )

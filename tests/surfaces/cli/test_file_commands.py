@@ -257,7 +257,7 @@ def test_an_erasure_says_which_files_quote_what_went(cli: Cli, say: Any) -> None
     say("voice", "Note: ada  takes MILK.")
     memory = kept(cli, "Ada takes milk.")
     told = cli("memories", "erase", memory).out
-    assert "the file voice, in what it says now; revision 2" in told
+    assert "The file voice quotes what is erased, in what it says now; revision 2" in told
     assert "memoranda files history voice" in told
 
 
