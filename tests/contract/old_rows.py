@@ -7,10 +7,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from alembic import command
-from sqlalchemy import MetaData
+from sqlalchemy import MetaData, Table
 from sqlalchemy.engine import Connection
 
 from memoranda.memories.candidate import digest
+from memoranda.storage.dialects import postgres_schema
 from memoranda.storage.schema import alembic_config, migration_engine
 from memoranda.words.ids import new_id
 from memoranda.words.text import fold
@@ -95,6 +96,16 @@ class _Rows:
                 origin="user",
                 forgotten_at=None if text else NOW,
             )
+
+
+def hold_to_rows(connection: Connection, *tables: Table) -> None:
+    """Row security on these tables of PostgreSQL, as every start leaves it: their owner is held to its rows too."""
+    if connection.dialect.name == "sqlite":
+        return
+    connection.exec_driver_sql(postgres_schema._FUNCTIONS)
+    for table in tables:
+        for statement in postgres_schema._row_security(table):
+            connection.exec_driver_sql(statement)
 
 
 def _plain(kind: Any, value: Any) -> Any:

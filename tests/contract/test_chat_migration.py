@@ -11,11 +11,10 @@ from memoranda.conversations.chats.live.models import RunState
 from memoranda.conversations.chats.models import ChatRunStatus
 from memoranda.conversations.chats.service import Chats
 from memoranda.storage import Storage, migrate
-from memoranda.storage.dialects import postgres_schema
 from memoranda.storage.schema import alembic_config, migration_engine
 from memoranda.storage.tables import chat_runs, chats
 from memoranda.words.ids import new_id
-from tests.contract.old_rows import NOW, _Rows
+from tests.contract.old_rows import NOW, _Rows, hold_to_rows
 from tests.contract.test_conversation_migration import empty_url
 from tests.contract.test_storage_migrations import HalfVector
 
@@ -75,12 +74,7 @@ def old(url: str) -> dict[UUID, tuple[UUID, UUID]]:
                 **own,
             )
             made[organization_id] = user_id, run_id
-        if not url.startswith("sqlite"):
-            # As every start leaves it: whoever owns a table is held to its rows too.
-            connection.exec_driver_sql(postgres_schema._FUNCTIONS)
-            for table in (chats, chat_runs):
-                for statement in postgres_schema._row_security(table):
-                    connection.exec_driver_sql(statement)
+        hold_to_rows(connection, chats, chat_runs)
     engine.dispose()
     return made
 

@@ -15,12 +15,11 @@ from memoranda.conversations.models import Message
 from memoranda.conversations.preparing import list_of
 from memoranda.conversations.service import Conversations
 from memoranda.storage import Storage, migrate
-from memoranda.storage.dialects import postgres_schema
 from memoranda.storage.schema import alembic_config, migration_engine
 from memoranda.storage.tables import conversation_messages, conversations
 from memoranda.words.ids import new_id
 from memoranda.words.subject import ContextSubject
-from tests.contract.old_rows import NOW, _Rows
+from tests.contract.old_rows import NOW, _Rows, hold_to_rows
 from tests.contract.test_storage_migrations import HalfVector
 from tests.postgres import Postgres
 
@@ -75,12 +74,7 @@ def old(url: str) -> dict[UUID, UUID]:
                     content=each.content,
                 )
             made[organization_id] = conversation_id
-        if not url.startswith("sqlite"):
-            # As every start leaves it: whoever owns a table is held to its rows too.
-            connection.exec_driver_sql(postgres_schema._FUNCTIONS)
-            for table in (conversations, conversation_messages):
-                for statement in postgres_schema._row_security(table):
-                    connection.exec_driver_sql(statement)
+        hold_to_rows(connection, conversations, conversation_messages)
     engine.dispose()
     return made
 

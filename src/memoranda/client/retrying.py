@@ -1,11 +1,11 @@
 """When a call is made again, and after how long. Pure, but for chance."""
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from memoranda.client.call import Call
+from memoranda.words.chance import spread
 from memoranda.words.errors import Invalid, MemorandaError, StorageBusy
 from memoranda.words.given import checked
 
@@ -67,7 +67,7 @@ class Retries:
         if failure.wait_s is not None:
             return failure.wait_s if failure.wait_s <= self.longest_wait_s else None
         full = min(self.first_wait_s * 2.0 ** min(tried - 1, MOST_DOUBLED), self.longest_wait_s)
-        return full * random.uniform(0.5, 1)  # noqa: S311 - it spreads clients out, and may be guessed
+        return spread(full)
 
 
 PATIENT: Final = Retries(tries=8)

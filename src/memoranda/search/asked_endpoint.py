@@ -1,6 +1,5 @@
 """Asks any endpoint that speaks OpenAI's protocol: again after what passes, and never telling its key."""
 
-import random
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -8,6 +7,7 @@ import anyio
 import httpx
 from pydantic import SecretStr
 
+from memoranda.words.chance import spread
 from memoranda.words.errors import Invalid, Unavailable
 
 TIMEOUT_S: Final = 30.0
@@ -62,9 +62,8 @@ class AskedEndpoint:
             passing = response is None or response.status_code in PASSING
             if attempt == self._attempts or not passing:
                 raise failure
-            chance = pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, keeps no secret
             wanted = _seconds(response.headers.get("retry-after")) if response is not None else None
-            await self._pause(min(LONGEST_PAUSE_S, chance if wanted is None else wanted))
+            await self._pause(min(LONGEST_PAUSE_S, spread(pause) if wanted is None else wanted))
             pause *= 2
         raise AssertionError("the last attempt returns or raises")
 

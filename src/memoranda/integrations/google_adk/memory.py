@@ -163,13 +163,14 @@ class MemorandaMemoryService(BaseMemoryService):
     ) -> None:
         """Forget a memory of the user, by the id that a search gave; one that is not there is none.
 
-        Of what was said nothing is taken away by itself: raises NotImplementedError.
+        Of what was said nothing is taken away by itself: raises `NotImplementedError`, as ADK's base has it for what a
+        service does not delete.
         """
         user = await self._known(user_id)
         if user is None or not memory_id:
             return
         if not memory_id.startswith(FACT):
-            raise NotImplementedError(
+            raise NotImplementedError(  # what ADK's callers look for
                 "This was said in a session: purge the conversation, or let the agent forget the session."
             )
         try:

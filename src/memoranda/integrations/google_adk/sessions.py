@@ -171,13 +171,13 @@ def _shown(kept: Kept) -> Session:
 
 
 def _mark(session: Session, revision: int, updated: float) -> Session:
-    session._storage_update_marker = f"{MARK}{revision}"  # noqa: SLF001 - the mark that ADK's services keep on a session
+    session._storage_update_marker = f"{MARK}{revision}"  # noqa: SLF001 - ADK's services keep it on the session, and it has no public name
     session.last_update_time = updated
     return session
 
 
 def _seen(session: Session) -> Seen:
-    mark = session._storage_update_marker or ""  # noqa: SLF001 - as above
+    mark = session._storage_update_marker or ""  # noqa: SLF001 - ADK's services read it back from the session, and it has no public name
     revision = int(mark.removeprefix(MARK)) if mark.startswith(MARK) else None
     last = session.events[-1].id if session.events else None
     return Seen(revision, session.last_update_time, last)

@@ -196,8 +196,9 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Leave the latest checkpoint of each namespace of these threads, or with `delete` none.
 
-        What a subgraph's call kept goes with the checkpoint that it was started from. Raises `ValueError` for another strategy, and `NotImplementedError`, with nothing pruned, where a
-        thread uses a DeltaChannel, which is read from several checkpoints.
+        What a subgraph's call kept goes with the checkpoint that it was started from. Raises `ValueError` for another
+        strategy; and `NotImplementedError`, as LangGraph's own savers do, with nothing pruned, where a thread uses a
+        DeltaChannel, which is read from several checkpoints.
         """
         await self._home.run(self._pruned(thread_ids, strategy))
 
@@ -220,7 +221,7 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
                 home.who, threads, keep=keep, started_from=self._started_from, **home.subject
             )
         except NeedsWhatCameBefore as error:
-            raise NotImplementedError(error.message) from error
+            raise NotImplementedError(error.message) from error  # what LangGraph's callers look for
 
     def _started_from(self, head: KeptCheckpoint) -> str | None:
         if CALL not in head.namespace:

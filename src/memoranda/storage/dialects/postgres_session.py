@@ -1,6 +1,5 @@
 """One PostgreSQL connection and how a transaction runs on it: begun, cancelled, tried again, ended."""
 
-import random
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from memoranda.storage.dialects.postgres_schema import SETTING
 from memoranda.storage.errors import LostRace, StorageUnavailable
 from memoranda.storage.scope import Scope
 from memoranda.storage.work import Work, deliver
+from memoranda.words.chance import spread
 
 if TYPE_CHECKING:
     from memoranda.storage.dialects.base import Backend
@@ -46,7 +46,7 @@ class Session:
                 work.fail(self._backend.failure(lost))
                 if not isinstance(lost, LostRace):
                     return
-                time.sleep(random.uniform(0.5, 1) * 0.01 * 2**number)  # noqa: S311 - spreads tries, hides nothing
+                time.sleep(spread(0.01 * 2**number))
             else:
                 return
 
