@@ -23,7 +23,7 @@ NOW: Final = datetime.now(UTC) - timedelta(hours=1)
 def old_database(url: str) -> UUID:
     """Make a database of the old schema, with an organization that remembers; answer its id."""
     if url.startswith("sqlite"):
-        Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True)
+        Path(url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     engine = migration_engine(url)
     with engine.begin() as connection:
         command.upgrade(alembic_config(connection), OLD)
