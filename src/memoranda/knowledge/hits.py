@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
+from memoranda.knowledge.active import store as active
 from memoranda.knowledge.models import COLLECTION
 from memoranda.knowledge.vectors import store as chunks
 from memoranda.knowledge.vectors.store import Query as QueryVector
@@ -17,6 +18,9 @@ from memoranda.storage import Transaction
 
 class _Chunks:
     """The vectors of chunks, as a search of both asks for them."""
+
+    def version(self, tx: Transaction) -> object | None:
+        return active.now(tx)
 
     def nearest(
         self,

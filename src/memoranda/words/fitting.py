@@ -10,9 +10,7 @@ from numbers import Integral, Real
 from typing import Any, Final
 from uuid import UUID
 
-from memoranda.words.inputs import LONGEST_SHOWN
-from memoranda.words.secrets.scan import find_secret
-from memoranda.words.text import neutral_line
+from memoranda.words.said import quoted
 
 Read = Callable[[object], Any]
 """The value as a verb gets it. Raises `Misfit`."""
@@ -240,8 +238,7 @@ def told(misfit: Misfit) -> str:
     text = (
         value if misfit.spelled and isinstance(value, str) and not isinstance(value, Enum) else ""
     )
-    is_short = 0 < len(text) <= LONGEST_SHOWN
-    return repr(neutral_line(text)) if is_short and find_secret(text) is None else called(value)
+    return quoted(text) or called(value)
 
 
 def called(value: object) -> str:

@@ -9,15 +9,13 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from memoranda.words.errors import Invalid, OverLimit
+from memoranda.words.said import quoted
 
 SHORT_TEXT: Final = 200
 """Characters that a name, a slug or an external id may have."""
 
 DEEPEST_JSON: Final = 100
 """Lists and objects within each other that JSON input may have."""
-
-LONGEST_SHOWN: Final = 40
-"""Characters of a wrong value that a refusal repeats."""
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -154,5 +152,5 @@ def choice_input(field: str, value: str, choices: type[Choice]) -> Choice:
         names = list(choices)
         known = " or ".join(names) if len(names) == 2 else f"one of {', '.join(names)}"
         raise Invalid(
-            f"{field} is {str(value)[:LONGEST_SHOWN]!r} and must be {known}.", field=field
+            f"{field} is {quoted(str(value)) or 'another text'} and must be {known}.", field=field
         ) from None

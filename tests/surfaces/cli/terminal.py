@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from memoranda.surfaces.cli.app import app
+
+COMMAND: Final = get_command(app)
+"""Made once: to make it takes longer than most commands take to run."""
 
 RUN = "from memoranda.surfaces.cli import main; main()"
 
@@ -24,6 +28,7 @@ class Ended:
     code: int
     out: str
     err: str
+    out_bytes: bytes = b""
 
     @property
     def json(self) -> Any:
@@ -42,16 +47,31 @@ class Cli:
 
     def __call__(self, *words: str, typed: bytes | None = None) -> Ended:
         """Run a command; its options may already be among `words`."""
-        done = CliRunner().invoke(app, [*words, "--db", self.db], input=typed)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Ended(done.exit_code, done.stdout, done.stderr)
+        return within(*words, "--db", self.db, typed=typed)
 
     def json(self, *words: str) -> Any:
         """Run a command that has to succeed, and read its answer."""
         ended = self(*words, "--json")
         assert ended.code == 0, ended.err
         return ended.json
+
+
+def within(*words: str, typed: bytes | None = None) -> Ended:
+    """Run a command within this process; raises what it did not turn into an exit code."""
+    with CliRunner().isolation(input=typed) as (out, err, _):
+        try:
+            COMMAND.main(args=words, prog_name="memoranda")
+        except SystemExit as ended:
+            code = ended.code
+        sys.stdout.flush()
+        sys.stderr.flush()
+        written = out.getvalue()
+        assert isinstance(code, int)
+        return Ended(code, as_text(written), as_text(err.getvalue()), written)
+
+
+def as_text(written: bytes) -> str:
+    return written.decode().replace("\r\n", "\n")
 
 
 @contextmanager

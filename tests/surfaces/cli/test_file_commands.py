@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from memoranda.access.models import Principal, Role
 from memoranda.app import Memoranda
 from memoranda.files.body import hash_of
-from memoranda.surfaces.cli.app import app
 from tests.surfaces.cli.terminal import Cli
 from tests.surfaces.cli.test_memory_commands import NOBODY, card, kept, refused
 from tests.words.made_secrets import made_secrets
@@ -91,8 +89,7 @@ def test_a_file_is_written_and_printed_byte_for_byte(cli: Cli, say: Any) -> None
     assert (done["revision"], done["hash"]) == (2, hash_of(BODY))
     assert "body" not in done
     assert cli.json("files", "show", "voice")["body"] == BODY
-    raw = CliRunner().invoke(app, ["files", "show", "voice", "--raw", "--db", cli.db])
-    assert raw.stdout_bytes == BODY.encode()
+    assert cli("files", "show", "voice", "--raw").out_bytes == BODY.encode()
     typed = cli("files", "edit", "voice", "-", typed=b"Typed.\r\n")
     assert card(typed)["hash"] == hash_of("Typed.\r\n")
     shown = cli("files", "show", "voice")

@@ -3,15 +3,12 @@
 from typing import Any
 
 import pytest
-from typer.main import get_command
-from typer.testing import CliRunner
 
 from docs import cli_reference
-from memoranda.surfaces.cli.app import app
 from memoranda.surfaces.cli.help import SHARED_LINE
-from tests.surfaces.cli.terminal import Cli
+from tests.surfaces.cli.terminal import COMMAND, Cli, within
 
-COMMANDS = dict(cli_reference.commands(get_command(app), "memoranda"))
+COMMANDS = dict(cli_reference.commands(COMMAND, "memoranda"))
 LEAKS = ("Input should", "Value error", "UUID", "pydantic", "datetime", "parse", "Traceback")
 
 
@@ -98,13 +95,13 @@ def test_a_time_is_in_utc_unless_it_names_its_zone(local: Cli, said: str, kept: 
 def test_every_group_that_does_nothing_by_itself_shows_its_help_and_ends_alike() -> None:
     groups = [
         name
-        for name, group in vars(get_command(app))["commands"].items()
+        for name, group in vars(COMMAND)["commands"].items()
         if vars(group).get("commands") and not group.invoke_without_command
     ]
     assert {"knowledge", "runs", "load"} <= set(groups)
     for name in groups:
-        ended = CliRunner().invoke(app, [name])
-        assert (ended.exit_code, "Usage:" in ended.output) == (2, True), name
+        ended = within(name)
+        assert (ended.code, "Usage:" in ended.out + ended.err) == (2, True), name
 
 
 def test_a_question_may_stand_without_an_option(

@@ -75,7 +75,8 @@ async def list_organizations(at: Session, limit: Limit = 100, cursor: Cursor = N
 async def create_user(at: Session, name: Name, external_id: ExternalId = None) -> Answer:
     """Make a user, whom --user then names by id or external id."""
     made = await at.memoranda.access.create_user(at.who, name, external_id=external_id)
-    return Answer(made, lambda: [card({"user": made.id, "name": made.name})])
+    shown = {"user": made.id, "name": made.name, "external id": made.external_id}
+    return Answer(made, lambda: [card(shown)])
 
 
 @verb(users, "list", reads=True)
@@ -101,7 +102,13 @@ async def create_agent(
 ) -> Answer:
     """Make an agent, which --agent then names by slug, id or external id."""
     made = await at.memoranda.access.create_agent(at.who, slug, name=name, external_id=external_id)
-    return Answer(made, lambda: [card({"agent": made.id, "slug": made.slug, "name": made.name})])
+    shown = {
+        "agent": made.id,
+        "slug": made.slug,
+        "name": made.name,
+        "external id": made.external_id,
+    }
+    return Answer(made, lambda: [card(shown)])
 
 
 @verb(agents, "list", reads=True)

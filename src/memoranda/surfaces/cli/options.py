@@ -22,7 +22,7 @@ def id_of(shown_by: str) -> Callable[[str], UUID]:
             return UUID(text)
         except ValueError:
             raise typer.BadParameter(
-                f"{text!r} is no id. Give one as {shown_by} shows it."
+                f"{_said(text)} is no id. Give one as {shown_by} shows it."
             ) from None
 
     return read
@@ -34,8 +34,14 @@ def row_of(field: str, named: str) -> "ResourceRef":
 
     kind, colon, id_ = named.partition(":")
     if not (colon and kind.strip() and id_.strip()) or "\0" in named:
-        raise Invalid(f"{named!r} names no row: write --{field} KIND:ID.", field=field)
+        raise Invalid(f"{_said(named)} names no row: write --{field} KIND:ID.", field=field)
     return ResourceRef(kind=kind, id=id_)
+
+
+def _said(text: str) -> str:
+    from memoranda.words.said import quoted
+
+    return quoted(text) or "This"
 
 
 def time_of(text: str) -> datetime:
@@ -44,7 +50,7 @@ def time_of(text: str) -> datetime:
         read = datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is no time. Write one such as 2027-01-31 or 2027-01-31T09:00Z."
+            f"{_said(text)} is no time. Write one such as 2027-01-31 or 2027-01-31T09:00Z."
         ) from None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
