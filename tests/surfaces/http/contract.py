@@ -1,12 +1,16 @@
 """Holds every answer that a test receives to the API's own description."""
 
+import json
 import re
 from collections import defaultdict
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 import httpx
 import jsonschema_rs
 
+from memoranda.app import Memoranda
+from memoranda.surfaces.http.app import create_app
 from memoranda.surfaces.http.problems import MEDIA_TYPE
 
 STREAM = "text/event-stream"
@@ -19,8 +23,8 @@ def spelled(url: httpx.URL) -> str:
     return url.raw_path.partition(b"?")[0].decode("ascii")
 
 
-class Contract:
-    """An API's description, and which problem codes each operation was seen to answer with."""
+class Description:
+    """An API's description, read once: to make it, and to find one's way in it, takes longer than most requests."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         self.described = described
@@ -30,16 +34,45 @@ class Contract:
             for method, operation in item.items()
             if method in METHODS
         }
-        self.seen: defaultdict[str, set[str]] = defaultdict(set)
+        self._patterns = {
+            name: re.compile(re.sub(r"\{\w+\}", "[^/]+", name)) for name in self.operations
+        }
+        self._validators: dict[str, jsonschema_rs.Validator] = {}
 
     def operation_of(self, method: str, path: str) -> str | None:
         """The operation that answers there: `GET /v1/runs/{run_id}`."""
         fitting = [
             name
-            for name in self.operations
-            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", name), f"{method} {path}")
+            for name, pattern in self._patterns.items()
+            if pattern.fullmatch(f"{method} {path}")
         ]
         return min(fitting, key=lambda name: name.count("{"), default=None)
+
+    def validate(self, schema: dict[str, Any], value: object) -> None:
+        """Fail where `value` is not what the schema says."""
+        key = json.dumps(schema)
+        if key not in self._validators:
+            whole = {**schema, "components": self.described["components"]}
+            self._validators[key] = jsonschema_rs.validator_for(whole, validate_formats=True)
+        self._validators[key].validate(value)
+
+
+@cache
+def description() -> Description:
+    """The product's own, which needs no opened one."""
+    return Description(create_app(cast(Memoranda, None)).openapi())
+
+
+class Contract:
+    """What answers are held to, and which problem codes each operation was seen to answer with."""
+
+    def __init__(self, description: Description) -> None:
+        self._description = description
+        self.described = description.described
+        self.operations = description.operations
+        self.operation_of = description.operation_of
+        self.validate = description.validate
+        self.seen: defaultdict[str, set[str]] = defaultdict(set)
 
     def check(self, response: httpx.Response) -> None:
         """Fail for a status, media type, body or code that the description does not tell."""
@@ -81,8 +114,3 @@ class Contract:
         assert problem["type"] == f"urn:memoranda:problem:{problem['code']}"
         assert problem["title"]
         assert re.search(r"[.:;!?]|\w$", problem["detail"])
-
-    def validate(self, schema: dict[str, Any], value: object) -> None:
-        """Fail where `value` is not what the schema says."""
-        whole = {**schema, "components": self.described["components"]}
-        jsonschema_rs.validate(whole, value, validate_formats=True)

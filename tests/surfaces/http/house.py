@@ -17,7 +17,7 @@ from memoranda.state.definitions.models import Definition, DefinitionKind, Defin
 from memoranda.state.dossier.models import DossierText, Entry
 from memoranda.surfaces.http.app import create_app
 from tests.contract.kept_house import Keeping
-from tests.surfaces.http.contract import Contract
+from tests.surfaces.http.contract import Contract, description
 
 BASE = "http://memoranda.test"
 
@@ -127,7 +127,7 @@ async def furnished(memoranda: Memoranda) -> AsyncIterator[House]:
         memoranda.events.close()
     )  # that transport reads an answer whole, so none may go on for ever
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
-        yield await _furnish(memoranda, client, Contract(app.openapi()))
+        yield await _furnish(memoranda, client, Contract(description()))
 
 
 async def _furnish(memoranda: Memoranda, client: httpx.AsyncClient, contract: Contract) -> House:

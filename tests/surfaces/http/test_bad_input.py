@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.surfaces.http.contract import Contract, spelled
+from tests.surfaces.http.contract import Contract, Description, spelled
 from tests.surfaces.http.house import Api, House, Rows, with_calls
 from tests.surfaces.http.test_tenancy import everything
 from tests.surfaces.http.walk import STEPS
@@ -79,7 +79,7 @@ class Recorder(Api):
     """Notes what a step would send, and sends nothing."""
 
     def __init__(self) -> None:
-        super().__init__(httpx.AsyncClient(), Contract({"paths": {}}), None)
+        super().__init__(httpx.AsyncClient(), Contract(Description({"paths": {}})), None)
         self.sent: list[dict[str, Any]] = []
 
     async def send(self, method: str, path: str, **sent: Any) -> httpx.Response:

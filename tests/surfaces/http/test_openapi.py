@@ -9,7 +9,7 @@ from memoranda.surfaces.http.app import ROOMS, create_app
 from memoranda.surfaces.http.operation import Operation, PublicOperation
 from memoranda.surfaces.http.problems import MEDIA_TYPE, STATUS_BY_CODE, STATUS_BY_KIND
 from memoranda.words.errors import error_types
-from tests.surfaces.http.contract import LINES, STREAM, Contract
+from tests.surfaces.http.contract import LINES, STREAM, Description
 from tests.surfaces.http.house import House
 from tests.surfaces.http.walk import STEPS
 
@@ -63,7 +63,7 @@ def described() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def operations(described: dict[str, Any]) -> Operations:
-    return Contract(described).operations
+    return Description(described).operations
 
 
 def errors_of(operation: dict[str, Any]) -> dict[str, set[str]]:
