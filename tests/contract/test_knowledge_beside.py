@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.knowledge import store
+from memoranda.knowledge import hits, store
 from memoranda.knowledge.hits import _CHUNKS
 from memoranda.search import store as index
 from memoranda.search.fusion import Meaning
@@ -17,6 +17,11 @@ from tests.contract.document_house import new_document_house
 from tests.contract.test_knowledge_meaning import TURNS, Thesaurus, add_talk
 
 PATIENCE_S = 20
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hits, "MANY", 0)
 
 
 def before_the_aside(patch: pytest.MonkeyPatch, do: Callable[[], object]) -> None:

@@ -154,9 +154,13 @@ async def test_one_that_nobody_asked_for_holds_up_no_closing(database_url: str) 
     organization = await new_organization(storage)
     ran: list[int] = []
 
+    def slow(_: Transaction) -> None:
+        time.sleep(0.05)
+        ran.append(1)
+
     def read(tx: Transaction) -> list[str]:
         for _ in range(30):
-            tx.beside(lambda _: (time.sleep(0.05), ran.append(1)))
+            tx.beside(slow)
         return names(tx)
 
     await storage.read(organization, read)

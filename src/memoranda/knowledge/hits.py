@@ -15,12 +15,15 @@ from memoranda.search.lexical import Hit
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction
 
+MANY: Final = chunks.EXACT
+"""Fewer chunks are compared sooner than another thread has begun."""
+
 
 class _Chunks:
     """The vectors of chunks, as a search of both asks for them."""
 
     def version(self, tx: Transaction) -> object | None:
-        return active.now(tx)
+        return active.now(tx) if chunks.size(tx, None) > MANY else None
 
     def nearest(
         self,

@@ -20,7 +20,7 @@ class Vectors(Protocol):
     """What a collection keeps its vectors in: each answers with the raw cosines of passages, by their places."""
 
     def version(self, tx: Transaction, /) -> object | None:
-        """Tell one state of all that may be found from every other; None where nothing does."""
+        """Tell one state of all that may be found from every other; None where they are too few to be looked for beside."""
 
     def nearest(
         self,

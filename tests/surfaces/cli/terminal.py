@@ -58,6 +58,7 @@ class Cli:
 
 def within(*words: str, typed: bytes | None = None) -> Ended:
     """Run a command within this process; raises what it did not turn into an exit code."""
+    code: object = None
     with CliRunner().isolation(input=typed) as (out, err, _):
         try:
             COMMAND.main(args=words, prog_name="memoranda")
