@@ -252,9 +252,7 @@ async def test_a_passage_that_is_looked_at_in_any_case_is_judged_by_all_of_its_w
     places = [(ids[0], 0), (ids[0], 1), (ids[17], 0)]
 
     async def shares(limits: Limits, also: list[tuple[UUID, int]]) -> list[float]:
-        judged = await storage.read(
-            alone, store.judge, COLLECTION, query, also=lambda: also, limits=limits
-        )
+        judged = await storage.read(alone, store.judge, COLLECTION, query, also=also, limits=limits)
         assert judged is not None
         return [each.share for each in judged.words(places)]
 

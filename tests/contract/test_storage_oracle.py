@@ -58,9 +58,6 @@ class Ready:
     writes: bool = True
     cancelled: bool = False
 
-    def leave_asides(self) -> None:
-        """None was asked for."""
-
 
 class Database:
     """One file, one connection, and transactions that are always taken back."""

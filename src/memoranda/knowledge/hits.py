@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-from memoranda.knowledge.active import store as active
 from memoranda.knowledge.models import COLLECTION
 from memoranda.knowledge.vectors import store as chunks
 from memoranda.knowledge.vectors.store import Query as QueryVector
@@ -15,15 +14,9 @@ from memoranda.search.lexical import Hit
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction
 
-MANY: Final = chunks.EXACT
-"""Fewer chunks are compared sooner than another thread has begun."""
-
 
 class _Chunks:
     """The vectors of chunks, as a search of both asks for them."""
-
-    def version(self, tx: Transaction) -> object | None:
-        return active.now(tx) if chunks.size(tx, None) > MANY else None
 
     def nearest(
         self,

@@ -56,15 +56,6 @@ class TermRows:
         return TermRows(self.documents[kept], self.sizes[kept], every.tobytes())
 
 
-def joined_rows(one: TermRows, other: TermRows) -> TermRows:
-    """The rows of both."""
-    return TermRows(
-        np.concatenate([one.documents, other.documents]),
-        np.concatenate([one.sizes, other.sizes]),
-        one.packed + other.packed,
-    )
-
-
 def unpack_all(rows: Sequence[TermRows]) -> tuple[Unpacked, list[slice]]:
     """What all of these rows hold, and where in it each of them is."""
     packed = b"".join([each.packed for each in rows])

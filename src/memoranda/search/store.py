@@ -1,7 +1,7 @@
 """The inverted index in the database: documents go in and out whole, and a search reads few rows."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -258,18 +258,19 @@ def judge(
     query: Query,
     *,
     document_ids: Sequence[UUID] | None = None,
-    also: Callable[[], Collection[Place]] = tuple,
+    also: Collection[Place] = (),
     limits: Limits = LIMITS,
 ) -> Judged | None:
     """What words say of every passage that `search` looks at, and of those `also`.
 
-    None where they say nothing. `also` is asked as late as can be: it may still be on its way.
+    None where they say nothing.
     """
-    found = _found(tx, collection, query, document_ids=document_ids, limits=limits, also=also)
+    documents = {document_id for document_id, _ in also}
+    found = _found(tx, collection, query, document_ids=document_ids, limits=limits, also=documents)
     if found is None:
         return None
     asked = query, found.candidates, found.counts, found.corpus
-    return lexical.judge(*asked, blocks=_blocks(found, limits), also=also())
+    return lexical.judge(*asked, blocks=_blocks(found, limits), also=also)
 
 
 def wording(
@@ -297,12 +298,12 @@ def _found(
     *,
     document_ids: Sequence[UUID] | None,
     limits: Limits,
-    also: Callable[[], Collection[Place]] = tuple,
+    also: Iterable[UUID] = (),
 ) -> fetch.Found | None:
     if not query.terms:
         return None
     if document_ids is None:
-        return fetch.everywhere(tx, collection, query, limits, also)
+        return fetch.everywhere(tx, collection, query, also, limits)
     return fetch.within(tx, collection, query, document_ids)
 
 

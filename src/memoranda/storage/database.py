@@ -18,7 +18,7 @@ from memoranda.storage.errors import StorageBusy, StorageUnavailable
 from memoranda.storage.scope import PLATFORM, Scope
 from memoranda.storage.signals import SCRUB, Signal, settle_all, signals
 from memoranda.storage.transaction import Transaction
-from memoranda.storage.work import Awaited
+from memoranda.storage.work import Work
 from memoranda.words.clock import system_clock
 from memoranda.words.errors import Invalid, Unavailable
 
@@ -75,7 +75,7 @@ class Storage:
         **kwargs: P.kwargs,
     ) -> T:
         """Run `fn(transaction, …)` on one unchanging view of the scope's rows."""
-        work = Awaited(scope, fn, args, kwargs, writes=False)
+        work = Work(scope, fn, args, kwargs, writes=False)
         self._backend.submit(work)
         return await work.result()
 
@@ -88,7 +88,7 @@ class Storage:
         **kwargs: P.kwargs,
     ) -> T:
         """Run `fn(transaction, …)` and return once what it wrote is durable; an error takes all of it back."""
-        work = Awaited(scope, fn, args, kwargs, writes=True)
+        work = Work(scope, fn, args, kwargs, writes=True)
         self._backend.submit(work)
         return await work.result()
 
@@ -105,7 +105,7 @@ class Storage:
         A caller that is cancelled before it knows what it took gives that back, unless it is None or
         False: a worker that is stopped in order keeps nobody waiting for the end of a lease.
         """
-        work = Awaited(scope, fn, (), {}, writes=True)
+        work = Work(scope, fn, (), {}, writes=True)
         self._backend.submit(work)
         try:
             return await work.outcome()

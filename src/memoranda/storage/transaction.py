@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Table, bindparam, select
@@ -13,9 +13,6 @@ from memoranda.storage.guard import GuardError
 from memoranda.storage.scope import Scope, Through
 from memoranda.storage.statements import Prepared, Row, Statement, Statements, owner_of
 from memoranda.storage.tables.base import METADATA
-
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 # How a cursor takes a statement and its parameters.
 _Way: TypeAlias = Callable[[Any, Any], object]
@@ -34,12 +31,6 @@ class Cursor(Protocol):
     def fetchone(self) -> Any: ...
 
 
-class Aside(Protocol[T_co]):
-    """A read that another thread may have begun."""
-
-    def result(self, transaction: Any, /) -> T_co: ...
-
-
 class Port(Protocol):
     """The part of a database in which transactions differ."""
 
@@ -50,7 +41,6 @@ class Port(Protocol):
     def lock(self, cursor: Cursor, scope: Scope, key: str) -> None: ...
     def sorts(self, cursor: Cursor, *, allowed: bool) -> None: ...
     def failure(self, error: BaseException) -> BaseException: ...
-    def beside(self, work: Any, fn: Callable[..., T], args: tuple[object, ...], /) -> Aside[T]: ...
     def missing_parent(self, cursor: Cursor, table: Table, rows: Sequence[Any]) -> str: ...
 
 
@@ -116,15 +106,6 @@ class Transaction:
     def memory(self) -> dict[str, Any]:
         """What this process keeps of the database beside it, for as long as that is open; of all scopes."""
         return self._port.memory
-
-    def beside(self, fn: Callable[..., T], /, *args: object) -> Aside[T]:
-        """Begin to read `fn(transaction, …)` of the same scope on another thread; `result` waits for it.
-
-        That transaction may see a later moment than this one: whoever uses what it read compares
-        something that tells the two apart, or has no need to. A transaction that writes reads it
-        by itself when it is asked for, and so does every one where all threads are busy.
-        """
-        return self._port.beside(self._waiter, fn, args)
 
     def all(self, statement: Statement, /, **values: Any) -> list[Row]:
         """Every row of a select (or of a write that returns rows), as named tuples."""

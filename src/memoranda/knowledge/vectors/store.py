@@ -189,7 +189,7 @@ def _fetched(
     """The rows of the nearest, by the index where there are more than `exact` to be compared."""
     if source_ids is not None:
         asked["sources"] = list(source_ids)
-    if dimensions in INDEXED and size(tx, source_ids) > exact:
+    if dimensions in INDEXED and _size(tx, source_ids) > exact:
         by_index = INDEXED if source_ids is None else INDEXED_WITHIN
         found = tx.in_order(by_index[dimensions], **asked)
         # The index gives up where nearly all that it meets are others' rows.
@@ -199,7 +199,7 @@ def _fetched(
     return tx.all(compared, **asked, of_dimensions=dimensions)
 
 
-def size(tx: Transaction, source_ids: Sequence[UUID] | None) -> int:
+def _size(tx: Transaction, source_ids: Sequence[UUID] | None) -> int:
     """How many chunks there are to be compared."""
     row = tx.one(SIZE) if source_ids is None else tx.one(SIZE_WITHIN, sources=list(source_ids))
     return 0 if row is None else int(row.passages or 0)

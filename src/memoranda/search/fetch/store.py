@@ -1,26 +1,18 @@
 """What a search reads of the index: the counts, the candidates, and the postings of what is asked."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import BindParameter, FromClause, Integer, Select, bindparam, func, select
 
-from memoranda.search.candidates import Candidates, Place
+from memoranda.search.candidates import Candidates
 from memoranda.search.document import TermCount, count_of
 from memoranda.search.lexical import Corpus
 from memoranda.search.plan import Limits, plan
-from memoranda.search.rows import (
-    Ids,
-    TermRows,
-    add_rows,
-    each_id,
-    found_in,
-    ids_of,
-    joined_rows,
-    numbers_of,
-)
+from memoranda.search.rows import Ids, TermRows, add_rows, each_id, found_in, ids_of, numbers_of
 from memoranda.search.shortlist import shortlist
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction, id_of_bytes, joined, joined_bytes, one_of
@@ -91,13 +83,9 @@ _Postings = dict[bytes, dict[str, bytes]]
 
 
 def everywhere(
-    tx: Transaction,
-    collection: str,
-    query: Query,
-    limits: Limits,
-    also: Callable[[], Collection[Place]],
+    tx: Transaction, collection: str, query: Query, also: Iterable[UUID], limits: Limits
 ) -> Found | None:
-    """What there is to rank of all documents of the scope: the likeliest, and those of the passages `also`."""
+    """What there is to rank of all documents of the scope: the likeliest, and those `also`."""
     totals = tx.one(TOTALS, in_collection=collection)
     if totals is None:
         return None
@@ -107,18 +95,18 @@ def everywhere(
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
     held, whole = _in_full(tx, collection, asked.full, hidden, limits)
     likely = shortlist(held, counts, totals.passages, limits)
-    documents = _named(likely)
-    within = [*asked.within, *(name for name in query.names if name in counts)]
-    rows = _held_by(tx, collection, within, documents)
-    rows += held.items() if whole else [(term, each.of(likely)) for term, each in held.items()]
-    lengths = _lengths(tx, collection, documents).lengths
-    # From here on it is needed what else there is to look at: until now it could be on its way.
-    named = _ids(document for document, _ in also())
-    others = _named(named[found_in(likely, named) < 0])
-    if others:
-        rows += _held_by(tx, collection, within if whole else [*within, *asked.full], others)
-        lengths = joined_rows(lengths, _lengths(tx, collection, others).lengths)
-    return Found(Candidates(lengths, rows), counts, Corpus(totals.passages, totals.tokens))
+    named = _ids(also)
+    others = named[found_in(likely, named) < 0]
+    documents = _named(np.concatenate([likely, others]))
+    names = [name for name in query.names if name in counts]
+    rows = _held_by(tx, collection, [*asked.within, *names], documents)
+    if whole:
+        rows += held.items()
+    else:
+        rows += [(term, each.of(likely)) for term, each in held.items()]
+        rows += _held_by(tx, collection, asked.full, _named(others))
+    candidates = Candidates(_lengths(tx, collection, documents).lengths, rows)
+    return Found(candidates, counts, Corpus(totals.passages, totals.tokens))
 
 
 def _in_full(

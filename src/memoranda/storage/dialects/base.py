@@ -2,20 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import datetime
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from sqlalchemy import Table
 from sqlalchemy.engine import Connection
 
-from memoranda.storage.errors import LostRace, StorageUnavailable
+from memoranda.storage.errors import LostRace
 from memoranda.storage.scope import Scope
 from memoranda.storage.statements import Dialects, Statements
 from memoranda.storage.transaction import Cancelled, Cursor, Transaction
-from memoranda.storage.work import Aside, Work
-
-T = TypeVar("T")
+from memoranda.storage.work import Work
 
 
 class Backend(ABC):
@@ -107,21 +104,11 @@ class Backend(ABC):
         try:
             value = work.run(transaction)
         except BaseException:
-            work.leave_asides()
             broken = transaction.end()
             if isinstance(broken, LostRace | Cancelled):
                 raise broken from None
             raise
-        work.leave_asides()
         broken = transaction.end()
         if broken is not None:
             raise broken
         return value
-
-    def beside(self, work: Work[Any], fn: Callable[..., T], args: tuple[object, ...]) -> Aside[T]:
-        """Have a read begun beside the transaction, on a thread that is free or soon will be."""
-        aside = work.beside(fn, args)
-        if not work.writes:  # what a write sees nobody else does: it reads for itself
-            with suppress(StorageUnavailable):  # nobody begins any more: likewise
-                self.submit(aside)
-        return aside

@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from typing import Any, Protocol, TypeAlias
 
 from memoranda.storage.errors import StorageUnavailable
-from memoranda.storage.work import Work
+from memoranda.storage.work import Work, deliver
 
 _Inbox: TypeAlias = "SimpleQueue[Work[Any] | None]"
 
@@ -62,7 +62,7 @@ class Crew:
         inbox: _Inbox = SimpleQueue()
         done: Work[Any] | None = None
         while (work := self._next(inbox, done)) is not None:
-            if work.take():
+            if not work.cancelled:
                 try:
                     member.serve(work)
                 except BaseException as error:  # noqa: BLE001 - the thread outlives whatever happens
@@ -80,7 +80,7 @@ class Crew:
             if work is None and not stops:
                 self._idle.append(inbox)
         if done is not None:
-            done.hand_out()
+            deliver([done])
         return work if work is not None or stops else inbox.get()
 
 

@@ -15,7 +15,7 @@ from memoranda.storage.dialects.postgres_cursor import COMMIT, PostgresConnectio
 from memoranda.storage.dialects.postgres_schema import SETTING
 from memoranda.storage.errors import LostRace, StorageUnavailable
 from memoranda.storage.scope import Scope
-from memoranda.storage.work import Work
+from memoranda.storage.work import Work, deliver
 from memoranda.words.chance import spread
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Session:
         """Hand out what was read, and then end the transaction: it keeps nothing that anybody would wait for."""
         work.end()
         work.succeed(value)
-        work.hand_out()
+        deliver([work])
         try:
             if self._cursor.under_way:  # what was said of the session, and not of any row
                 self._cursor.commit()

@@ -31,7 +31,7 @@ from memoranda.storage.statements import Dialects
 from memoranda.storage.transaction import Cursor
 from memoranda.storage.types import Contains, Joined, OneOf, OneOfPairs
 from memoranda.storage.version import require_own, require_schema
-from memoranda.storage.work import Awaited, Work
+from memoranda.storage.work import Work
 from memoranda.words.errors import Invalid
 
 __all__ = ["SqliteBackend", "connect"]
@@ -111,7 +111,7 @@ class SqliteBackend(Backend):
         self._writer.close()
 
     def submit(self, work: Work[Any]) -> None:
-        if isinstance(work, Awaited) and work.writes:
+        if work.writes:
             self._writer.submit(work)
         else:
             self._readers.submit(work)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memoranda.storage.dialects.crew import closed
 from memoranda.storage.dialects.sqlite_connection import SqliteCursor, look_while_running
-from memoranda.storage.work import Awaited, deliver
+from memoranda.storage.work import Work, deliver
 
 if TYPE_CHECKING:
     from memoranda.storage.dialects.base import Backend
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BATCH: Final = 128
 
 T = TypeVar("T")
-_Batch: TypeAlias = list[Awaited[Any]]
+_Batch: TypeAlias = list[Work[Any]]
 _Errand: TypeAlias = Callable[[], None]
 
 
@@ -42,7 +42,7 @@ class Writer:
         self._thread = Thread(target=self._run, name="memoranda-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Awaited[Any]) -> None:
+    def submit(self, work: Work[Any]) -> None:
         """Queue a write, together with all others of this turn of its event loop.
 
         The tasks that one commit woke up write again in one turn, so that they
@@ -158,7 +158,7 @@ class Writer:
             return self._fail(done, error)
         return []
 
-    def _run_one(self, work: Awaited[Any], *, savepoint: bool) -> bool:
+    def _run_one(self, work: Work[Any], *, savepoint: bool) -> bool:
         """Run one write in the open transaction; whether it stands. With a savepoint, a failed one is taken back."""
         cursor = self._cursor
         if savepoint:

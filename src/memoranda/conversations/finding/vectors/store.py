@@ -171,10 +171,6 @@ def give_back(tx: Transaction, made: Making, *, failed: bool) -> None:
 class _Said:
     """The vectors of what was said, as a search of both asks for them."""
 
-    def version(self, _: Transaction) -> object | None:
-        """Never: what is at hand in memory is compared sooner than another thread has begun."""
-        return None
-
     def nearest(
         self,
         tx: Transaction,
