@@ -37,7 +37,6 @@ from memoranda.words.errors import Invalid, NotFound
 from memoranda.words.given import checks_shapes
 from memoranda.words.inputs import check_count, check_length, check_storable, time_input
 from memoranda.words.ref import parse_refs
-from memoranda.words.said import quoted
 from memoranda.words.subject import ContextSubject
 
 LONGEST_QUERY: Final = 20_000
@@ -235,8 +234,9 @@ class Briefs:
         )
         if row is None:
             which = "" if version is None else f" and version {version}"
+            # The name is not repeated: a model asks for policies too, and no refusal gives its words back.
             raise NotFound(
-                f"There is no policy {quoted(name) or 'of that name'}{which}: list the policies to see which there are."
+                f"There is no policy of that name{which}: list the policies to see which there are."
             )
         return _published(row)
 

@@ -66,9 +66,9 @@ def test_every_fault_of_a_policy_is_told_at_once_each_on_a_line(local: Cli, tmp_
 
 
 def test_a_policy_that_was_not_asked_for_by_version_is_not_told_of_one(local: Cli) -> None:
-    assert "no policy 'nope': " in local("policies", "show", "nope").err
+    assert "no policy of that name: " in local("policies", "show", "nope").err
     versioned = local("policies", "show", "nope", "--version", "3")
-    assert "no policy 'nope' and version 3: " in versioned.err
+    assert "no policy of that name and version 3: " in versioned.err
 
 
 def test_a_problem_begins_with_its_code(local: Cli) -> None:
