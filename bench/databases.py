@@ -1,6 +1,7 @@
 """Databases to measure on: temporary SQLite files, and PostgreSQL given or of our own."""
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import psycopg
 from memoranda.storage import migrate
 
 ROOT = Path(__file__).resolve().parent.parent
+BUFFERS_MB = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 // 2**20
+"""A quarter of the memory, as PostgreSQL's manual has it for a server that is there for its database."""
 
 
 def database_options(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +66,9 @@ def postgres_url(given: str | None) -> Iterator[str | None]:
 
     with ExitStack() as stack:
         try:
-            server = stack.enter_context(run_postgres(durable=True))
+            server = stack.enter_context(
+                run_postgres(durable=True, settings=(f"shared_buffers={BUFFERS_MB}MB",))
+            )
         except PostgresUnavailable as error:
             print(f"PostgreSQL is left out: {error}", file=sys.stderr)
             yield None

@@ -88,7 +88,7 @@ def likeliest(
     beside it. `average` is the tokens of a passage. Of equal ones the first are taken, and none that holds nothing.
     """
     count = candidates.cells >> BLOCK_BITS
-    own, before, behind = np.zeros(count), np.zeros(count), np.zeros(count)
+    own, before, behind, held = (np.zeros(count) for _ in range(4))
     for term in sorted(worth):  # one order of adding, so that sums agree to the last bit
         said = candidates.said.get(term)
         if said is None:
@@ -97,11 +97,14 @@ def likeliest(
         alone = weighed(worth[term], times, candidates.lengths_of(said.cells) / average, weights)
         blocks, firsts = _runs(said.cells >> BLOCK_BITS)
         own[blocks] += np.maximum.reduceat(alone, firsts)
-        held = np.zeros(count)
         held[blocks] = np.add.reduceat(times, firsts)
-        # Half of what is beside it: a window reaches over half of both blocks.
-        before[1:] += weighed(worth[term], held[1:] + held[:-1] / 2, 1.0, weights)
-        behind[:-1] += weighed(worth[term], held[:-1] + held[1:] / 2, 1.0, weights)
+        # Half of what is beside it: a window reaches over half of both blocks. Hardly any block holds a
+        # term, so only those and their neighbors are looked at; one that is named twice is added to once.
+        here = np.concatenate([blocks, blocks + 1])
+        before[here] += weighed(worth[term], held[here] + held[here - 1] / 2, 1.0, weights)
+        here -= 1
+        behind[here] += weighed(worth[term], held[here] + held[here + 1] / 2, 1.0, weights)
+        held[blocks] = 0
     windows = np.maximum(before, behind)
     promise = weights.passage * own / (float(own.max()) or 1.0)
     promise += weights.window * windows / (float(windows.max()) or 1.0)

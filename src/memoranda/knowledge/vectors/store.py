@@ -16,7 +16,8 @@ from sqlalchemy import BindParameter, Select, bindparam, func, select
 
 from memoranda.knowledge.models import COLLECTION
 from memoranda.search.embedders.port import Matrix
-from memoranda.search.vectors.matrix import Changes, Snapshot, inner, pack, rounded
+from memoranda.search.vectors.cosines import inner, rounded
+from memoranda.search.vectors.matrix import Changes, Snapshot, pack
 from memoranda.search.vectors.parts import Part, cache_of, read_anew
 from memoranda.storage import Transaction, id_bytes, id_of, one_of, one_of_pairs, upsert
 from memoranda.storage.tables import (

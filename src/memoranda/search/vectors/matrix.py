@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from memoranda.search.calibration import Calibration
 from memoranda.search.embedders.port import Matrix
+from memoranda.search.vectors.cosines import DIGITS, inner, rounded
 from memoranda.search.vectors.letters import WORDS, Letters, may_hold, unpacked
-
-DIGITS: Final = 6
-"""Scores are rounded to this many decimals before they are compared."""
 
 Ids: TypeAlias = NDArray[np.uint64]
 """The 16 bytes of an id in each row, as two halves. To make UUIDs of them all would take longer than to
@@ -142,20 +140,6 @@ class Snapshot(NamedTuple):
         cosines = inner(self.rows, query)
         cosines[self.gone] = -np.inf
         return cosines
-
-
-def inner(rows: Matrix, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the raw cosines of rows of length 1."""
-    # Row by row, which waits for no other thread, as a product of the whole matrix may; and where
-    # it is large, that takes two to three times as long.
-    found: NDArray[np.float32] = np.vecdot(rows, query)
-    return found
-
-
-def rounded(cosines: NDArray[np.float32]) -> list[float]:
-    """Return them as they are compared, the same on every machine: half precision may be a little beyond 1."""
-    found: list[float] = np.round(np.clip(cosines.astype(np.float64), -1, 1), DIGITS).tolist()
-    return found
 
 
 def _largest(cosines: NDArray[np.float32], most: int) -> NDArray[np.intp]:
