@@ -148,6 +148,18 @@ async def test_bounded_candidates_still_hold_the_rarest_words(storage: Storage, 
     assert hits[0].document_id == ids[17]
 
 
+@pytest.mark.parametrize(("rows", "found"), [(4, 4), (11, 11), (12, 12), (90, 12)])
+async def test_of_a_word_that_too_many_documents_hold_so_many_rows_are_read_and_no_more(
+    storage: Storage, rows: int, found: int
+) -> None:
+    ids = [new_id() for _ in range(12)]
+    alone = await organization(storage, ids, [[Passage("The zeppelin waits")]] * 12)
+    hits = await storage.read(
+        alone, store.search, COLLECTION, read_query("zeppelin"), limit=90, limits=Limits(rows=rows)
+    )
+    assert len({hit.document_id for hit in hits}) == found
+
+
 @pytest.mark.parametrize("passages", [1, 8, 30])
 async def test_of_too_many_passages_the_documents_are_ranked_in_which_the_words_stand_together(
     storage: Storage, passages: int

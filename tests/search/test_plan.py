@@ -54,3 +54,11 @@ def test_rows_stay_within_their_limit_but_for_the_rarest_term(counts, rows) -> N
 def test_what_the_rarest_term_leaves_room_for_is_fetched_in_full_too() -> None:
     assert plan(of(rare=5, b=9, c=9), Limits(rows=100, more=15)).full == ("rare", "b")
     assert plan(of(rare=50, some=60), Limits(rows=100, more=15)).full == ("rare",)
+
+
+def test_a_plan_tells_whether_there_are_no_more_rows_than_may_be_fetched() -> None:
+    assert plan(of(rare=2, common=90, some=8), Limits(rows=20)).fits
+    assert plan(of(common=20), Limits(rows=20)).fits
+    assert not plan(of(common=21), Limits(rows=20)).fits
+    long = {"common": TermCount(passages=4_000, windows=4_000, documents=1)}
+    assert not plan(long, Limits(rows=10)).fits

@@ -35,10 +35,14 @@ _PASSAGES_OF_A_PART: Final = MOST_BYTES // 5
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The terms whose every row is fetched, then those fetched for candidate documents alone."""
+    """The terms whose every row is fetched, then those fetched for candidate documents alone.
+
+    `fits` says that the former have no more rows than may be fetched.
+    """
 
     full: tuple[str, ...]
     within: tuple[str, ...]
+    fits: bool
 
 
 def plan(counts: Mapping[str, TermCount], limits: Limits = LIMITS) -> Plan:
@@ -52,8 +56,10 @@ def plan(counts: Mapping[str, TermCount], limits: Limits = LIMITS) -> Plan:
     rows = 0
     full: list[str] = []
     for documents, passages, term in rarest:
-        rows += documents + passages // _PASSAGES_OF_A_PART
-        if full and rows > min(limits.rows, limits.more):
+        more = rows + documents + passages // _PASSAGES_OF_A_PART
+        if full and more > min(limits.rows, limits.more):
             break
+        rows = more
         full.append(term)
-    return Plan(tuple(full), tuple(term for *_, term in rarest[len(full) :]))
+    within = tuple(term for *_, term in rarest[len(full) :])
+    return Plan(tuple(full), within, rows <= limits.rows)

@@ -1,8 +1,11 @@
 """The processes that stay: they say where they are, do their work, and stop in peace."""
 
+import gc
 import signal
 import socket
 from pathlib import Path
+
+import pytest
 
 from tests.surfaces.cli.serving import serving
 from tests.surfaces.cli.terminal import Cli, finished, process
@@ -26,6 +29,23 @@ def test_a_person_is_told_where_it_serves_and_how_to_make_a_key(local: Cli) -> N
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=30)
     assert (running.returncode, out.strip(), err) == (0, "Stopped.", "")
+
+
+def test_a_server_does_not_stop_to_look_for_garbage_among_what_it_is_made_of(
+    local: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+
+    async def serve(*_: object, **__: object) -> None:
+        left.append(len(gc.get_objects()))
+
+    monkeypatch.setattr("memoranda.surfaces.http.server.Server.serve", serve)
+    try:
+        assert local("serve", "--port", "0").code == 0
+    finally:
+        gc.unfreeze()
+    # Hundreds of thousands of objects make the server, and all that requests leave behind is new.
+    assert left[0] < len(gc.get_objects()) / 10
 
 
 def test_a_taken_port_is_a_sentence(local: Cli) -> None:

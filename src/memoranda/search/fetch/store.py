@@ -11,7 +11,7 @@ from sqlalchemy import BindParameter, FromClause, Integer, Select, bindparam, fu
 from memoranda.search.candidates import Candidates
 from memoranda.search.document import TermCount, count_of
 from memoranda.search.lexical import Corpus
-from memoranda.search.plan import Limits, plan
+from memoranda.search.plan import Limits, Plan, plan
 from memoranda.search.rows import Ids, TermRows, add_rows, each_id, found_in, ids_of, numbers_of
 from memoranda.search.shortlist import shortlist
 from memoranda.search.terms import Query
@@ -53,10 +53,9 @@ def _by_term(rows: FromClause) -> Select[Any]:
     return found.add_columns(joined(packed)).group_by(rows.c.term)
 
 
-POSTINGS: Final = _by_term(_some)
-POSTINGS_WITHIN: Final = _by_term(search_postings).where(
-    *_in_terms, one_of(search_postings.c.document_id, "documents")
-)
+POSTINGS: Final = _by_term(search_postings).where(*_in_terms)
+SOME_POSTINGS: Final = _by_term(_some)
+POSTINGS_WITHIN: Final = POSTINGS.where(one_of(search_postings.c.document_id, "documents"))
 LENGTHS: Final = select(
     joined(search_documents.c.document_id),
     joined(search_documents.c.passages),
@@ -93,7 +92,7 @@ def everywhere(
     hidden = hidden_documents(tx, collection)
     counts = _counts(tx, collection, [*query.terms, *query.names], hidden)
     asked = plan({term: count for term, count in counts.items() if term in query.terms}, limits)
-    held, whole = _in_full(tx, collection, asked.full, hidden, limits)
+    held, whole = _in_full(tx, collection, asked, hidden, limits)
     likely = shortlist(held, counts, totals.passages, limits)
     named = _ids(also)
     others = named[found_in(likely, named) < 0]
@@ -110,23 +109,24 @@ def everywhere(
 
 
 def _in_full(
-    tx: Transaction,
-    collection: str,
-    terms: Sequence[str],
-    hidden: Mapping[UUID, int],
-    limits: Limits,
+    tx: Transaction, collection: str, asked: Plan, hidden: Mapping[UUID, int], limits: Limits
 ) -> tuple[dict[str, TermRows], bool]:
     """The rows of these terms in all documents, up to `limits.rows`; and whether that is all of them."""
-    most = limits.rows + len(hidden) * len(terms)
-    rows = tx.plain(POSTINGS, in_collection=collection, terms=list(terms), most=most)
+    where = {"in_collection": collection, "terms": list(asked.full)}
+    most = limits.rows + len(hidden) * len(asked.full)
+    # Rows that are cut off are put in order first, which takes longer than to read them.
+    rows = (
+        tx.plain(POSTINGS, **where) if asked.fits else tx.plain(SOME_POSTINGS, **where, most=most)
+    )
     held = dict(sorted((term, TermRows.read(*map(joined_bytes, each))) for term, *each in rows))
-    whole = sum(len(each.sizes) for each in held.values()) < most
+    count = sum(len(each.sizes) for each in held.values())
+    whole = asked.fits or count < most
     if hidden:
         left, unseen = limits.rows, ids_of(b"".join(sorted(each.bytes for each in hidden)))
         for term, each in held.items():
-            held[term] = each.without(unseen, left)
+            held[term] = each.without(unseen, count if asked.fits else left)
             left -= len(held[term].sizes)
-        whole = whole and left > 0
+        whole = asked.fits or (whole and left > 0)
     return {term: each for term, each in held.items() if len(each.sizes)}, whole
 
 
