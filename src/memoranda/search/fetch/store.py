@@ -12,7 +12,7 @@ from memoranda.search.candidates import Candidates
 from memoranda.search.document import TermCount, count_of
 from memoranda.search.lexical import Corpus
 from memoranda.search.plan import Limits, Plan, plan
-from memoranda.search.rows import Ids, TermRows, add_rows, each_id, found_in, ids_of, numbers_of
+from memoranda.search.rows import Ids, TermRows, add_rows, each_id, found_in, ids_of
 from memoranda.search.shortlist import shortlist
 from memoranda.search.terms import Query
 from memoranda.storage import Transaction, id_of_bytes, joined, joined_bytes, one_of
@@ -58,10 +58,10 @@ SOME_POSTINGS: Final = _by_term(_some)
 POSTINGS_WITHIN: Final = POSTINGS.where(one_of(search_postings.c.document_id, "documents"))
 LENGTHS: Final = select(
     joined(search_documents.c.document_id),
-    joined(search_documents.c.passages),
-    joined(search_documents.c.tokens),
     joined(func.length(search_documents.c.lengths, type_=Integer)),
     joined(search_documents.c.lengths),
+    func.sum(search_documents.c.passages),
+    func.sum(search_documents.c.tokens),
 ).where(
     search_documents.c.collection == _collection,
     one_of(search_documents.c.document_id, "documents"),
@@ -208,9 +208,8 @@ class _Lengths(NamedTuple):
 
 def _lengths(tx: Transaction, collection: str, documents: Sequence[UUID]) -> _Lengths:
     [row] = tx.plain(LENGTHS, in_collection=collection, documents=list(documents))
-    ids, passages, tokens, sizes, packed = map(joined_bytes, row)
-    counted = (int(numbers_of(each).sum()) for each in (passages, tokens))
-    return _Lengths(TermRows.read(ids, sizes, packed), *counted)
+    *packed, passages, tokens = row
+    return _Lengths(TermRows.read(*map(joined_bytes, packed)), passages or 0, tokens or 0)
 
 
 def _ids(documents: Iterable[UUID]) -> Ids:
