@@ -95,6 +95,24 @@ async def test_events_are_added_to_what_is_there_each_once(service: MemorandaMem
     ]
 
 
+async def test_a_log_says_that_fields_of_a_caller_s_own_are_not_kept(
+    service: MemorandaMemoryService, caplog: pytest.LogCaptureFixture
+) -> None:
+    fields = {"until": "swordfish", "swordfish": 1}
+    fact = MemoryEntry(content=asked("Ada is tall."), custom_metadata={"swordfish": 2})
+    await service.add_events_to_memory(**APP, events=[said("Nine.")], custom_metadata=fields)
+    await service.add_memory(**APP, memories=[fact], custom_metadata=fields)
+    told = "Of custom_metadata nothing is kept: {} fields were left out."
+    assert [each.getMessage() for each in caplog.records if "kept" in each.getMessage()] == [
+        *(told.format(2), told.format(3))
+    ]
+    assert "swordfish" not in caplog.text
+    caplog.clear()
+    await service.add_events_to_memory(**APP, events=[said("Ten.")], custom_metadata={})
+    await service.add_memory(**APP, memories=[MemoryEntry(content=asked("Ada is kind."))])
+    assert "custom_metadata" not in caplog.text
+
+
 async def test_names_that_run_together_are_other_sessions(service: MemorandaMemoryService) -> None:
     names = [
         ("a", "b", "c"),

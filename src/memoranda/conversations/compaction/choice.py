@@ -20,7 +20,7 @@ def choose_summarizer(settings: Settings) -> Summarizer:
             "MEMORANDA_SUMMARIZER_MODEL.",
             field="summarizer",
         )
-    from memoranda.conversations.compaction.endpoint import EndpointSummarizer  # noqa: PLC0415 - its HTTP client takes a while to load
+    from memoranda.conversations.compaction.endpoint import EndpointSummarizer  # noqa: PLC0415 - its HTTP client takes a tenth of a second to load, which few have a use for
 
     return EndpointSummarizer(
         settings.summarizer_url,

@@ -1,5 +1,6 @@
 """ADK's memory service: what sessions said becomes conversations, and a search finds that and memories."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -41,6 +42,8 @@ _SESSIONS: Final = 50
 """Conversations of an application, among that many of its user's, that are looked into one by one."""
 _TRIES: Final = 5
 _CATCH_UP_S: Final = 0.5
+
+logger = logging.getLogger(__name__)
 
 
 class MemorandaMemoryService(BaseMemoryService):
@@ -85,9 +88,13 @@ class MemorandaMemoryService(BaseMemoryService):
         user_id: str,
         events: Sequence[Event],
         session_id: str | None = None,
-        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - ADK passes it by name, and defines no key of it
+        custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Add what these events said to what is kept of the session; one that is there already is left."""
+        """Add what these events said to what is kept of the session; one that is there already is left.
+
+        Of `custom_metadata` nothing is kept, which a warning tells.
+        """
+        _tell_what_is_not_kept([custom_metadata])
         user = await self._made(user_id)
         key = ConversationKey(workflow_id=workflow_of(app_name, user_id, session_id))
         for _ in range(_TRIES):
@@ -120,12 +127,13 @@ class MemorandaMemoryService(BaseMemoryService):
         app_name: str,  # noqa: ARG002 - ADK's signature: what is remembered of a user is known to every application
         user_id: str,
         memories: Sequence[MemoryEntry],
-        custom_metadata: Mapping[str, object] | None = None,  # noqa: ARG002 - ADK's signature; no key of it is defined
+        custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Remember each of these facts for the user; one that is remembered already is left.
 
-        Raises `Invalid`, `OverLimit` and `SecretFound`, and then none of them is remembered.
+        Of `custom_metadata`, here and in the facts, nothing is kept, which a warning tells. Raises `Invalid`, `OverLimit` and `SecretFound`, and then none of them is remembered.
         """
+        _tell_what_is_not_kept([custom_metadata, *(each.custom_metadata for each in memories)])
         texts = [text_of(each.content) for each in memories]
         if not all(texts):
             raise Invalid("A memory is a text: one of these has none.", field="memories")
@@ -170,7 +178,7 @@ class MemorandaMemoryService(BaseMemoryService):
         if user is None or not memory_id:
             return
         if not memory_id.startswith(FACT):
-            raise NotImplementedError(  # what ADK's callers look for
+            raise NotImplementedError(  # which ADK's base has for it, see above
                 "This was said in a session: purge the conversation, or let the agent forget the session."
             )
         try:
@@ -215,3 +223,10 @@ class MemorandaMemoryService(BaseMemoryService):
             return await self._memoranda.access.user(self._who, person.strip())
         except Refused:
             raise nobody_yet(person) from None
+
+
+def _tell_what_is_not_kept(given: Sequence[Mapping[str, object] | None]) -> None:
+    """A memory has no fields of a caller's own. How many there are is told: their names may be people's words."""
+    fields = sum(len(each or {}) for each in given)
+    if fields:
+        logger.warning("Of custom_metadata nothing is kept: %d fields were left out.", fields)

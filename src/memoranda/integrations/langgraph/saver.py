@@ -197,7 +197,7 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
         """Leave the latest checkpoint of each namespace of these threads, or with `delete` none.
 
         What a subgraph's call kept goes with the checkpoint that it was started from. Raises `ValueError` for another
-        strategy; and `NotImplementedError`, as LangGraph's own savers do, with nothing pruned, where a thread uses a
+        strategy; and `NotImplementedError`, as LangGraph's PostgresSaver does, with nothing pruned, where a thread uses a
         DeltaChannel, which is read from several checkpoints.
         """
         await self._home.run(self._pruned(thread_ids, strategy))
@@ -206,7 +206,7 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
         """`aprune`, from another thread than the loop's."""
         self._home.wait(self._pruned(thread_ids, strategy))
 
-    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's signature
+    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph passes it, and has deprecated it
         """A version that sorts after `current` and that no other branch of the thread has."""
         last = 0 if current is None else int(str(current).partition(".")[0])
         return f"{last + 1:032}.{secrets.token_hex(8)}"
@@ -221,7 +221,7 @@ class MemorandaSaver(BaseCheckpointSaver[str]):
                 home.who, threads, keep=keep, started_from=self._started_from, **home.subject
             )
         except NeedsWhatCameBefore as error:
-            raise NotImplementedError(error.message) from error  # what LangGraph's callers look for
+            raise NotImplementedError(error.message) from error  # as PostgresSaver, see `aprune`
 
     def _started_from(self, head: KeptCheckpoint) -> str | None:
         if CALL not in head.namespace:
